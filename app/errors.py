@@ -1,0 +1,90 @@
+"""Everything firstfault raises on purpose.
+
+FirstFaultError            500 / exit 1
+├── UsageError             400 / exit 2   a request or a command line that cannot be meant
+├── SourceError            422 / exit 2   a log that cannot be read
+│   ├── SourceNotFound     404 / exit 2
+│   └── SourceTooLarge     413 / exit 2   past a limit on size, plain or decompressed
+├── RuleError              500 / exit 2   one fault in a rule file, with its place
+├── RulebookError          500 / exit 2   every fault of a rule folder at once
+├── NotFound               404 / exit 2   a diagnosis that does not exist
+├── Busy                   429 / exit 1   the queue is full; try again later
+└── StoreError             503 / exit 1   the database or the data folder fails
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+
+class FirstFaultError(Exception):
+    """The root of the tree; `status` is the HTTP answer, `exit_code` that of the command."""
+
+    status = 500
+    exit_code = 1
+
+
+class UsageError(FirstFaultError):
+    """A request or a command line that cannot be meant."""
+
+    status = 400
+    exit_code = 2
+
+
+class SourceError(FirstFaultError):
+    """A log that is there but cannot be read."""
+
+    status = 422
+    exit_code = 2
+
+
+class SourceNotFound(SourceError):
+    """No log at the given place."""
+
+    status = 404
+
+
+class SourceTooLarge(SourceError):
+    """A log past a limit on its size, plain or decompressed."""
+
+    status = 413
+
+
+class RuleError(FirstFaultError):
+    """One fault in one rule file."""
+
+    exit_code = 2
+
+    def __init__(self, path: Path | str, line: int, fault: str) -> None:
+        super().__init__(f"{path}:{line}: {fault}")
+        self.path = Path(path)
+        self.line = line
+        self.fault = fault
+
+
+class RulebookError(FirstFaultError):
+    """Every fault that a rule folder holds."""
+
+    exit_code = 2
+
+    def __init__(self, faults: Sequence[RuleError]) -> None:
+        super().__init__("\n".join(str(fault) for fault in faults))
+        self.faults = tuple(faults)
+
+
+class NotFound(FirstFaultError):
+    """Something asked for by its id does not exist."""
+
+    status = 404
+    exit_code = 2
+
+
+class Busy(FirstFaultError):
+    """The queue is full."""
+
+    status = 429
+
+
+class StoreError(FirstFaultError):
+    """The database or the data folder cannot be used."""
+
+    status = 503
