@@ -1,0 +1,82 @@
+"""The forms of rules about lines that are no evidence: benign lines, filters and marks."""
+
+from typing import Literal
+
+from pydantic import model_validator
+
+from app.model import EndGrade
+from app.rulebook.form import Form, Lines, Name, Regex, Regexes, Sentence
+
+MarkKind = Literal["start", "finished", "failed", "exit", "place", "saved"]
+
+
+class BenignForm(Form):
+    """Lines that look like errors and are harmless; no signal counts on them."""
+
+    name: Name
+    match: Regexes
+    unless: Regex | None = None
+    says: Sentence
+    hits: Lines = ()
+    misses: Lines = ()
+
+
+class BenignFile(Form):
+    """One file of `rules/benign/`."""
+
+    title: Sentence
+    summary: Sentence
+    lines: tuple[BenignForm, ...]
+
+
+class FilterForm(Form):
+    """One file of `rules/filters/`: routine lines, told by the line as printed, prefix included.
+
+    `drop` takes them away, unless a signal, a mark or a `keep` meets the line.
+    """
+
+    title: Sentence
+    status: Literal["draft", "stable", "retired"] = "stable"
+    summary: Sentence
+    do: Literal["drop", "keep"]
+    match: Regexes
+    hits: Lines = ()
+    misses: Lines = ()
+
+
+class Filter(FilterForm):
+    """A filter with the name of its file."""
+
+    name: Name
+
+
+class MarkForm(Form):
+    """Lines that say where a job stands.
+
+    `start`: a new attempt begins. `finished`: somebody says that the job ended well; `grade` tells
+    who (the trainer, a wrapper, or it merely looks so). `failed`: a launcher says that it did not.
+    `exit`: a process ended (facts rank, local_rank, host, pid, code, signal). `place`: where a rank
+    runs (facts rank, host, local_rank, gpu, nic, ip). `saved`: a checkpoint was written.
+    """
+
+    name: Name
+    kind: MarkKind
+    grade: EndGrade | None = None
+    match: Regexes
+    unless: Regex | None = None
+    hits: Lines = ()
+    misses: Lines = ()
+
+    @model_validator(mode="after")
+    def _grade_belongs_to_finished(self) -> "MarkForm":
+        if (self.grade is not None) != (self.kind == "finished"):
+            raise ValueError("`grade` belongs to kind `finished`, and only to it")
+        return self
+
+
+class MarkFile(Form):
+    """One file of `rules/marks/`."""
+
+    title: Sentence
+    summary: Sentence
+    marks: tuple[MarkForm, ...]

@@ -1,0 +1,65 @@
+"""The form of a signal: how a cause shows in a log."""
+
+from typing import Literal
+
+from pydantic import model_validator
+
+from app.model import Action, Strength
+from app.rulebook.cause import Explains
+from app.rulebook.form import CauseName, Form, Lines, Name, Regex, Regexes, Sentence
+
+
+class SignalForm(Form):
+    """A line (`match`), or an exception (`exception`, `message`, `frames`), that points at a cause.
+
+    `match` is one regex or several of which any suffices; `unless` vetoes. `after` must have met a
+    line at most `within` lines before, from the same printer. An exception signal names classes
+    (`*` for any); `message` and `frames` narrow it. Of the signals that fit one exception the most
+    specific one is taken. Named groups become facts; `timeout_ms` and `timeout_s` set how far back
+    the trouble began. `suspect` says whom the line accuses: its printer, the `{peer}` that it
+    names, or nobody. `refines` lists what is the same event told with less detail.
+    """
+
+    name: Name
+    cause: CauseName
+    strength: Strength
+    match: Regexes = ()
+    exception: Lines = ()
+    message: Regex | None = None
+    frames: Regex | None = None
+    unless: Regex | None = None
+    after: Regex | None = None
+    within: int = 0
+    says: Sentence
+    suspect: Literal["printer", "peer", "nobody"] = "printer"
+    action: Action | None = None
+    steps: Lines = ()
+    explains: Explains = Explains()
+    refines: tuple[CauseName | Name, ...] = ()
+    hits: Lines = ()
+    misses: Lines = ()
+
+    @model_validator(mode="after")
+    def _one_way_to_match(self) -> "SignalForm":
+        if bool(self.match) == bool(self.exception):
+            raise ValueError("give either `match` or `exception`")
+        if (self.message or self.frames) and not self.exception:
+            raise ValueError("`message` and `frames` belong to `exception`")
+        if (self.after is None) != (self.within == 0):
+            raise ValueError("`after` and `within` go together")
+        return self
+
+
+class SignalFile(Form):
+    """One file of `rules/signals/`, named after the software that prints the lines."""
+
+    title: Sentence
+    summary: Sentence
+    references: Lines = ()
+    signals: tuple[SignalForm, ...]
+
+
+class Signal(SignalForm):
+    """A signal with the emitter whose file holds it."""
+
+    emitter: str
