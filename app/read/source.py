@@ -1,0 +1,120 @@
+"""Where a job's log comes from: files, folders, streams; in the order a person would list them.
+
+A folder is one job with one file per rank or node. What cannot be a log (weights, archives,
+programs, configuration) is left out there, but a file that the caller names is always opened.
+"""
+
+import os
+import re
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from app.errors import SourceError, SourceNotFound
+
+_NEVER_A_LOG = {
+    ".bin", ".ckpt", ".csv.gz", ".db", ".distcp", ".idx", ".json", ".md", ".npy", ".npz",
+    ".onnx", ".parquet", ".pdf", ".pkl", ".png", ".pt", ".pth", ".py", ".pyc", ".safetensors",
+    ".so", ".tar", ".toml", ".whl", ".yaml", ".yml", ".zip",
+}  # fmt: skip
+_MAX_FILES = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One log file, or a stream that is read once."""
+
+    name: str
+    path: Path | None = None
+    stream: BinaryIO | None = None
+
+    def open(self) -> BinaryIO:
+        """Open for reading; raise SourceError with the reason where that fails."""
+        if self.stream is not None:
+            return self.stream
+        assert self.path is not None
+        try:
+            return open(self.path, "rb", buffering=0)
+        except OSError as error:
+            raise _cannot_read(self.path, error) from error
+
+
+def sources(inputs: Sequence[Path | BinaryIO]) -> tuple[Source, ...]:
+    """List the files of one job; raise SourceNotFound or SourceError where there are none."""
+    found: list[Source] = []
+    for item in inputs:
+        if isinstance(item, Path):
+            found += _of_path(item)
+        else:
+            found.append(Source(name=getattr(item, "name", None) or "stdin", stream=item))
+    if not found:
+        raise SourceError("no log was given")
+    return _with_short_names(found)
+
+
+def _of_path(path: Path) -> list[Source]:
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError as error:
+        raise SourceNotFound(f"{path}: no such file or folder") from error
+    except OSError as error:
+        raise _cannot_read(path, error) from error
+    if stat.S_ISDIR(mode):
+        return _of_folder(path)
+    if stat.S_ISREG(mode) or stat.S_ISFIFO(mode):
+        return [Source(str(path), path)]
+    raise SourceError(f"{path}: neither a file, a folder nor a pipe")
+
+
+def _of_folder(folder: Path) -> list[Source]:
+    found: list[Path] = []
+    for parent, folders, names in os.walk(folder, onerror=_refuse):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in names:
+            path = Path(parent, name)
+            if _may_be_log(path):
+                found.append(path)
+        if len(found) > _MAX_FILES:
+            raise SourceError(f"{folder}: more than {_MAX_FILES} files; name the job's own folder")
+    if not found:
+        raise SourceError(f"{folder}: the folder holds no log file")
+    return [Source(str(path), path) for path in sorted(found, key=_natural)]
+
+
+def _may_be_log(path: Path) -> bool:
+    name = path.name.lower()
+    if name.startswith(".") or any(name.endswith(suffix) for suffix in _NEVER_A_LOG):
+        return False
+    try:
+        about = path.stat()
+    except OSError:
+        return False
+    return stat.S_ISREG(about.st_mode) and about.st_size > 0
+
+
+def _natural(path: Path) -> tuple[tuple[int, int | str], ...]:
+    """Sort rank2.log before rank10.log."""
+    parts = re.split(r"(\d+)", str(path))
+    return tuple((1, int(part)) if part.isdigit() else (0, part) for part in parts)
+
+
+def _with_short_names(found: Sequence[Source]) -> tuple[Source, ...]:
+    """Name files by what tells them apart: the path below their common folder."""
+    paths = [source.path for source in found if source.path]
+    if not paths:
+        return tuple(found)
+    base = Path(os.path.commonpath([path.parent for path in paths]))
+    return tuple(
+        Source(str(source.path.relative_to(base)), source.path) if source.path else source
+        for source in found
+    )
+
+
+def _refuse(error: OSError) -> None:
+    raise _cannot_read(Path(error.filename), error)
+
+
+def _cannot_read(path: Path, error: OSError) -> SourceError:
+    return SourceError(f"{path}: cannot be read: {error.strerror or error}")
