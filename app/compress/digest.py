@@ -1,0 +1,124 @@
+"""What a person or a model is shown of a log, within a budget of tokens.
+
+First faults first, each with its neighbours; then the end of the log, the kinds of lines that were
+kept, rarest first, and what the filters took away. Numbers are those of the original lines. What
+does not fit is left out from the end of a section, and the section says how much.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from app.model import Attempt, Compressed, Line, Template
+
+_NEIGHBOURS = 3
+_LONGEST = 400
+_END_LINES = 40
+# Logs are full of digits and punctuation, which tokenizers cut into short pieces: about three
+# bytes a token for them, against four for prose.
+_BYTES_PER_TOKEN = 3
+
+
+def digest(
+    log: Compressed,
+    faults: Sequence[tuple[Line, str]],
+    attempts: Sequence[Attempt],
+    budget_tokens: int,
+) -> str:
+    """Write the digest; `faults` are lines with why they matter, the first ones first."""
+    page = _Page(budget_tokens)
+    page.section("", [_head(log), *_attempts(attempts)], share=0.1)
+    page.section("First faults", _faults(log, faults), share=0.5)
+    page.section("End of the log", _end(log), share=0.7)
+    page.section("Kinds of lines, rarest first", _kinds(log.templates), share=0.95)
+    page.section("Taken away by filters", _removed(log), share=1.0)
+    return page.text()
+
+
+def tokens(text: str) -> int:
+    """Estimate the tokens of a text, rather too many than too few."""
+    return -(-len(text.encode("utf-8", "replace")) // _BYTES_PER_TOKEN)
+
+
+class _Page:
+    def __init__(self, budget_tokens: int) -> None:
+        self._budget = budget_tokens
+        self._used = 0
+        self._lines: list[str] = []
+
+    def section(self, title: str, lines: Iterable[str], share: float) -> None:
+        """Add lines while the page stays within the given share of its budget."""
+        lines = list(lines)
+        if not lines:
+            return
+        allowed = int(self._budget * share) - 12
+        if title:
+            self._add(f"== {title} ==")
+        for index, line in enumerate(lines):
+            if self._used + tokens(line) + 1 > allowed:
+                self._add(f"… {len(lines) - index} more")
+                return
+            self._add(line)
+
+    def text(self) -> str:
+        return "\n".join(self._lines) + "\n"
+
+    def _add(self, line: str) -> None:
+        self._used += tokens(line) + 1
+        self._lines.append(line)
+
+
+def _head(log: Compressed) -> str:
+    size = sum(file.bytes for file in log.files)
+    kept = sum(file.kept_lines for file in log.files)
+    what = log.files[0].name if len(log.files) == 1 else f"{len(log.files)} files"
+    return f"{what}: {log.total_lines} lines, {size} bytes; {kept} lines are not routine"
+
+
+def _attempts(attempts: Sequence[Attempt]) -> list[str]:
+    if len(attempts) < 2:
+        return []
+    cuts = [min(attempt.spans.values(), default=(0, 0)) for attempt in attempts]
+    return [
+        f"attempt {a.number}: from line {first}"
+        for a, (first, _) in zip(attempts, cuts, strict=True)
+    ]
+
+
+def _faults(log: Compressed, faults: Sequence[tuple[Line, str]]) -> list[str]:
+    place = {(line.file, line.number): index for index, line in enumerate(log.lines)}
+    shown: set[int] = set()
+    written: list[str] = []
+    for fault, why in faults:
+        at = place.get((fault.file, fault.number))
+        if at is None or at in shown:
+            continue
+        written.append(f"-- {why}")
+        for index in range(max(0, at - _NEIGHBOURS), min(len(log.lines), at + _NEIGHBOURS + 1)):
+            line = log.lines[index]
+            if index not in shown and line.file == fault.file:
+                shown.add(index)
+                written.append(_numbered(line, log))
+    return written
+
+
+def _end(log: Compressed) -> list[str]:
+    if len(log.files) == 1:
+        return [_numbered(line, log) for line in log.lines[-_END_LINES:]]
+    last: dict[int, list[Line]] = {}
+    for line in log.lines:
+        last.setdefault(line.file, []).append(line)
+    each = max(2, _END_LINES // max(1, len(last)))
+    return [_numbered(line, log) for own in last.values() for line in own[-each:]]
+
+
+def _kinds(templates: Sequence[Template]) -> list[str]:
+    rarest = sorted(templates, key=lambda template: (template.count, template.first))
+    return [f"{t.count:>7} x {t.text[:_LONGEST]}  (line {t.first[1]})" for t in rarest]
+
+
+def _removed(log: Compressed) -> list[str]:
+    return [f"{count:>9} lines: {name}" for name, count in log.removed.items()]
+
+
+def _numbered(line: Line, log: Compressed) -> str:
+    name = f"{log.files[line.file].name}:" if len(log.files) > 1 else ""
+    return f"{name}{line.number}: {line.raw[:_LONGEST]}"

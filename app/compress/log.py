@@ -1,0 +1,226 @@
+"""Bring a log down to what may matter, in one pass over its bytes.
+
+Blocks are scanned by several threads and taken up in order. Memory bound: the blocks in flight,
+the sieve's budget, and what templates and series hold.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from app.compress.sample import sampled
+from app.compress.scan import Scanned, Scanner
+from app.compress.series import SeriesReader
+from app.compress.sieve import Budget, Clean, ReadPrefix, Sieve
+from app.compress.template import Templates
+from app.model import Compressed, Line, LogFile, Point
+from app.rulebook.compiled import TRACE, Compiled
+
+_POINTS = 40_000  # for the whole log; a file's series keeps at least _FEWEST_POINTS
+_FEWEST_POINTS = 64
+
+
+class Block(Protocol):
+    """Whole lines of one file; see `app.read.blocks`."""
+
+    @property
+    def file(self) -> int:
+        """The file's index."""
+
+    @property
+    def data(self) -> memoryview:
+        """The lines with their ends, from the start of a buffer."""
+
+    @property
+    def continues(self) -> bool:
+        """Whether the first line is a further piece of the last one of the block before."""
+
+    @property
+    def release(self) -> Callable[[], None]:
+        """Give the buffer back."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineReading:
+    """How a line is read: freed from terminal control, and its prefix; one reader for a file."""
+
+    clean: Clean
+    prefix: Callable[[], ReadPrefix]
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    sieve: Sieve
+    series: SeriesReader
+    read_prefix: ReadPrefix
+    tally: "_Tally" = field(default_factory=lambda: _Tally())
+
+
+@dataclass(slots=True)
+class _Tally:
+    bytes: int = 0
+    lines: int = 0
+    kept: int = 0
+    blocks: int = 0
+
+
+def compress(
+    names: tuple[str, ...],
+    blocks: Iterable[Block],
+    compiled: Compiled,
+    reading: LineReading,
+    *,
+    threads: int = 1,
+    progress: Callable[[int], None] | None = None,
+) -> Compressed:
+    """Read all blocks, those of one file in a row; `progress` is told the bytes read so far."""
+    taking = _Taking(names, compiled, reading)
+    done = 0
+    for block, scanned in _scan_ahead(blocks, Scanner(compiled), threads):
+        try:
+            taking.take(block, scanned)
+        finally:
+            block.release()
+        done += len(block.data)
+        if progress:
+            progress(done)
+    return taking.compressed()
+
+
+def _scan_ahead(
+    blocks: Iterable[Block], scanner: Scanner, threads: int
+) -> Iterator[tuple[Block, Scanned]]:
+    """Scan up to `threads` blocks at once; give them in order."""
+    if threads <= 1:
+        for block in blocks:
+            yield block, scanner.scan(block.data)
+        return
+    waiting: deque[tuple[Block, Future[Scanned]]] = deque()
+    with ThreadPoolExecutor(threads, thread_name_prefix="scan") as pool:
+        for block in blocks:
+            waiting.append((block, pool.submit(scanner.scan, block.data)))
+            if len(waiting) > threads:
+                first, scanned = waiting.popleft()
+                yield first, scanned.result()
+        while waiting:
+            first, scanned = waiting.popleft()
+            yield first, scanned.result()
+
+
+class _Taking:
+    """Takes up scanned blocks in order."""
+
+    def __init__(self, names: tuple[str, ...], compiled: Compiled, reading: LineReading) -> None:
+        self._names = names
+        self._compiled = compiled
+        self._reading = reading
+        self._budget = Budget(len(TRACE), len(names))
+        self._templates = Templates()
+        self._routine = _Routine(compiled)
+        self._open: tuple[int, _File] | None = None
+        self._files: dict[int, _Tally] = {}
+        self._lines: list[Line] = []
+        self._points: list[Point] = []
+
+    def take(self, block: Block, scanned: Scanned) -> None:
+        file = self._file(block.file)
+        tally = file.tally
+        first_number = tally.lines + (0 if block.continues else 1)
+        tally.lines = first_number + scanned.lines - 1
+        tally.bytes += len(block.data)
+        tally.kept += len(scanned.kept)
+        file.sieve.take(first_number, scanned)
+        self._templates.add(block.file, first_number, scanned)
+        self._sample(block.file, file, first_number, scanned)
+        tally.blocks += 1
+
+    def compressed(self) -> Compressed:
+        self._close()
+        files = tuple(
+            LogFile(name, tally.bytes, tally.lines, tally.kept)
+            for name, tally in zip(
+                self._names,
+                (self._files.get(index, _Tally()) for index in range(len(self._names))),
+                strict=True,
+            )
+        )
+        dropped = sum(file.lines - file.kept_lines for file in files)
+        return Compressed(
+            files=files,
+            lines=tuple(self._lines),
+            templates=self._templates.templates(),
+            points=tuple(self._points),
+            counts=dict(self._budget.counts),
+            removed=self._routine.shares_of(dropped),
+        )
+
+    def _file(self, index: int) -> _File:
+        if self._open is None or self._open[0] != index:
+            self._close()
+            sieve = Sieve(index, self._budget, self._reading.clean, self._reading.prefix())
+            series = SeriesReader(max(_FEWEST_POINTS, _POINTS // len(self._names)))
+            self._open = index, _File(sieve, series, self._reading.prefix())
+        return self._open[1]
+
+    def _close(self) -> None:
+        if self._open is not None:
+            index, file = self._open
+            self._files[index] = file.tally
+            self._lines += file.sieve.end()
+            self._points += file.series.points()
+            self._open = None
+
+    def _sample(self, index: int, file: _File, first_number: int, scanned: Scanned) -> None:
+        kept = set(scanned.kept.tolist())
+        for i in sampled(scanned.lines, len(scanned.data), file.tally.blocks):
+            raw = scanned.line(i)
+            if i not in kept:
+                self._routine.count(raw)
+            for piece in self._reading.clean(raw.decode("utf-8", "replace")):
+                prefix = file.read_prefix(piece)
+                file.series.feed(
+                    index,
+                    first_number + i,
+                    piece[prefix.end :],
+                    rank=prefix.rank,
+                    time=prefix.time,
+                )
+
+
+class _Routine:
+    """Which filter takes how many lines away, told from a sample."""
+
+    def __init__(self, compiled: Compiled) -> None:
+        self._compiled = compiled
+        self._filters = [
+            (rule.name, source)
+            for rule in compiled.rulebook.filters
+            if rule.do == "drop"
+            for source in rule.match
+        ]
+        self._of_shape: dict[str, str] = {}
+        self._counts: dict[str, int] = {}
+
+    def count(self, raw: bytes) -> None:
+        """Count one dropped line for its filter; lines of one shape are asked about once."""
+        text = raw[:512].decode("utf-8", "replace").rstrip("\r\n")
+        shape = text[:48].translate(_NO_DIGITS)
+        name = self._of_shape.get(shape)
+        if name is None:
+            name = next((n for n, s in self._filters if self._compiled.holds(s, text)), "other")
+            if len(self._of_shape) < 2000:
+                self._of_shape[shape] = name
+        self._counts[name] = self._counts.get(name, 0) + 1
+
+    def shares_of(self, dropped: int) -> dict[str, int]:
+        """Scale the sample up to all dropped lines."""
+        sample = sum(self._counts.values())
+        return {
+            name: round(count * dropped / sample)
+            for name, count in sorted(self._counts.items(), key=lambda item: -item[1])
+        }
+
+
+_NO_DIGITS = {ord(digit): "0" for digit in "123456789"}
