@@ -1,0 +1,58 @@
+"""From the kept lines of a log to what each of its attempts shows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.detect.attempts import cut
+from app.detect.ending import ending
+from app.detect.findings import group, without_recovered
+from app.detect.health import health
+from app.detect.locate import locate
+from app.detect.meaning import understand
+from app.detect.reported import reported
+from app.detect.signals import marks, sight
+from app.detect.traceback import find_raised
+from app.model import Attempt, Compressed, Detected, Job, Located, Marked, Point, Sighting
+from app.rulebook.compiled import Compiled
+
+
+@dataclass(frozen=True, slots=True)
+class Sighted:
+    """Everything that was met in a log, and the attempts into which it falls."""
+
+    log: Compressed
+    sightings: tuple[Sighting, ...]
+    marks: tuple[Marked, ...]
+    attempts: tuple[Attempt, ...]
+    located: Located
+
+
+def look(log: Compressed, compiled: Compiled) -> Sighted:
+    """Prove the scan's candidates over the whole log and cut it into attempts."""
+    marked = marks(log.lines, compiled)
+    on_lines = sight(log.lines, compiled)
+    sightings = understand(find_raised(log.lines), on_lines, compiled)
+    return Sighted(log, sightings, marked, cut(log, marked, sightings), locate(log.lines, marked))
+
+
+def detect(sighted: Sighted, attempt: Attempt, compiled: Compiled, job: Job) -> Detected:
+    """Find what one attempt shows."""
+    log = sighted.log
+    own_points: Sequence[Point] = [p for p in log.points if attempt.holds(p.file, p.number)]
+    own_marks = [m for m in sighted.marks if attempt.holds(m.line.file, m.line.number)]
+    own = [s for s in sighted.sightings if attempt.holds(s.line.file, s.line.number)]
+    standing, survived = without_recovered(own, own_points)
+    end = ending(own_marks, own_points)
+    lines = [line for line in log.lines if attempt.holds(line.file, line.number)]
+    ill, remarks = health(own_points, lines, end)
+    if survived:
+        remarks = (*remarks, f"{survived} warnings that training survived were left aside")
+    return Detected(
+        findings=(*group(standing, compiled), *ill, *reported(job)),
+        ending=end,
+        located=sighted.located,
+        context=tuple(s for s in own if s.strength == "context"),
+        exits=tuple(m for m in own_marks if m.kind == "exit"),
+        saved=tuple(m for m in own_marks if m.kind == "saved"),
+        remarks=remarks,
+    )

@@ -1,0 +1,134 @@
+"""What an exception means: of all signals that fit it, the most specific one.
+
+The class of an exception says little (`RuntimeError` is raised for forty reasons), its text says
+more, and where it was raised more still. So signals compete: a pattern on the text beats a class
+narrowed by message or frames, that beats a class alone, and `*` comes last.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from app.detect.traceback import Raised
+from app.model import Sighting, Strength
+from app.rulebook.compiled import Compiled
+from app.rulebook.pattern import literal_weight
+from app.rulebook.signal import Signal
+
+_RANK: Mapping[Strength, int] = {"proof": 3, "clue": 2, "echo": 1, "context": 0}
+_AT_MOST: Mapping[str, Strength] = {"logged": "clue", "bare": "clue", "reported": "echo"}
+
+
+def understand(
+    raised: Sequence[Raised], on_lines: Sequence[Sighting], compiled: Compiled
+) -> tuple[Sighting, ...]:
+    """Replace what was sighted inside tracebacks by one sighting for each exception."""
+    inside = {(r.line.file, number) for r in raised for number in r.lines}
+    outside = [s for s in on_lines if (s.line.file, s.line.number) not in inside]
+    on_line: dict[tuple[int, int], list[Sighting]] = {}
+    for sighting in on_lines:
+        on_line.setdefault((sighting.line.file, sighting.line.number), []).append(sighting)
+    meanings = [_meaning(r, on_line, compiled) for r in raised if r.kind != "ignored"]
+    found = [*outside, *(meaning for meaning in meanings if meaning)]
+    return tuple(sorted(found, key=lambda s: (s.line.file, s.line.number)))
+
+
+def _meaning(
+    raised: Raised, on_line: Mapping[tuple[int, int], list[Sighting]], compiled: Compiled
+) -> Sighting | None:
+    texts = [f"{raised.qualified}: {raised.message}".split("\n", 1)[0]]
+    texts += raised.message.split("\n")[1:40]
+    fitting = [
+        *_by_text(raised, texts, on_line, compiled),
+        *_by_class(raised, texts, compiled),
+    ]
+    if not fitting:
+        return None
+    _, signal, facts = max(fitting, key=lambda fit: fit[0])
+    return Sighting(
+        signal=signal.name,
+        line=raised.line,
+        strength=_weakened(signal.strength, raised.kind),
+        facts={**_facts(raised), **facts},
+    )
+
+
+_Fit = tuple[tuple[int, int, int], Signal, Mapping[str, str]]
+
+
+def _by_text(
+    raised: Raised,
+    texts: Sequence[str],
+    on_line: Mapping[tuple[int, int], list[Sighting]],
+    compiled: Compiled,
+) -> Iterator[_Fit]:
+    """Signals sighted on the lines of this exception that hold on its own text."""
+    named = {
+        sighting.signal
+        for number in raised.lines
+        for sighting in on_line.get((raised.line.file, number), ())
+    }
+    for name in sorted(named):
+        signal = compiled.rulebook.signal_named[name]
+        for source in signal.match:
+            facts = _first_match(source, texts, compiled)
+            if facts is not None and signal.strength != "context":
+                weight = literal_weight(compiled.rulebook.patterns[source])
+                yield (3, _RANK[signal.strength], weight), signal, facts
+                break
+
+
+def _by_class(raised: Raised, texts: Sequence[str], compiled: Compiled) -> Iterator[_Fit]:
+    for signal in _signals_of_class(raised.type, compiled):
+        facts: dict[str, str] = {}
+        if signal.unless and _first_match(signal.unless, texts, compiled) is not None:
+            continue
+        if signal.message:
+            said = _first_match(signal.message, texts, compiled)
+            if said is None:
+                continue
+            facts |= said
+        if signal.frames:
+            stood = _first_match(signal.frames, raised.frames, compiled)
+            if stood is None:
+                continue
+            facts |= stood
+        named = 0 if "*" in signal.exception else 1
+        narrowed = int(bool(signal.message)) + int(bool(signal.frames))
+        level = 2 if narrowed else named
+        weight = literal_weight(compiled.rulebook.patterns[signal.message]) if signal.message else 0
+        yield (level, narrowed + named, weight), signal, facts
+
+
+def _signals_of_class(name: str, compiled: Compiled) -> Iterable[Signal]:
+    return (
+        signal
+        for signal in compiled.exception_signals
+        if name in signal.exception or "*" in signal.exception
+    )
+
+
+def _first_match(source: str, texts: Sequence[str], compiled: Compiled) -> Mapping[str, str] | None:
+    for text in texts:
+        facts = compiled.match(source, text)
+        if facts is not None:
+            return facts
+    return None
+
+
+def _facts(raised: Raised) -> dict[str, str]:
+    facts = {"exception": raised.type, "message": raised.message.split("\n", 1)[0][:200]}
+    if raised.frames:
+        facts["frame"] = raised.frames[-1]
+    return facts
+
+
+def _weakened(strength: Strength, kind: str) -> Strength:
+    most = _AT_MOST.get(kind, strength)
+    return most if _RANK[most] < _RANK[strength] else strength
+
+
+def weaken(sighting: Sighting, strength: Strength) -> Sighting:
+    """Give the sighting at most the given strength."""
+    if _RANK[sighting.strength] <= _RANK[strength]:
+        return sighting
+    return replace(sighting, strength=strength)
