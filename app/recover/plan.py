@@ -1,0 +1,111 @@
+"""From a verdict to what to do: the action, whether to restart, steps, ready commands.
+
+The action comes from the rules. It is softened where the grounds are weak: nothing is cordoned
+without proof, and nothing restarts by itself while a bug may be the cause.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from app.model import Action, Finding, Job, Plan, Suspect, Verdict
+from app.recover.commands import commands
+from app.rulebook.rulebook import Rulebook
+
+_RESTARTS: tuple[Action, ...] = (
+    "restart",
+    "cordon_and_restart",
+    "rollback_and_skip",
+    "wait_and_retry",
+)
+_HARDWARE = ("CUDAError", "ECCError", "NVLinkError", "NodeFailure", "NetworkError")
+_SLOT = re.compile(r"\{(\w+)\}")
+
+
+def plan(
+    verdict: Verdict,
+    root: Finding | None,
+    rulebook: Rulebook,
+    job: Job,
+    repeated_on: Sequence[str] = (),
+) -> Plan:
+    """Choose the action and spell it out.
+
+    `repeated_on` names hosts that failed in the same way in earlier attempts.
+    """
+    if root is None:
+        return _for_outcome(verdict)
+    cause = rulebook.causes[root.cause]
+    signal = rulebook.signal_named.get(root.signal)
+    action = (signal.action if signal else None) or cause.recovery.action
+    steps = (signal.steps if signal else ()) or cause.recovery.steps
+    targets = tuple(dict.fromkeys(s.host for s in verdict.suspects[:2] if s.host))
+    if action == "cordon_and_restart" and root.strength != "proof":
+        action = "restart"
+    if action == "restart" and root.cause in _HARDWARE and set(repeated_on) & set(targets):
+        action = "cordon_and_restart"
+        steps = (f"{', '.join(repeated_on)} failed in earlier attempts too.", *steps)
+    if action != "cordon_and_restart":
+        targets = ()
+    facts = _facts(root, verdict.suspects)
+    return Plan(
+        action=action,
+        restart=_may_restart(action, verdict, root, rulebook),
+        targets=targets,
+        steps=tuple(_filled(step, facts) for step in steps),
+        commands=commands(action, targets, f"{root.cause} {root.signal}", job),
+    )
+
+
+def _may_restart(action: Action, verdict: Verdict, root: Finding, rulebook: Rulebook) -> bool:
+    """Allow an automatic restart only where nothing found would make it fail again."""
+    if action == "resubmit":
+        return root.cause == "Preempted"
+    if action not in _RESTARTS or verdict.primary.confidence == "low":
+        return False
+    others = [rulebook.causes.get(other.cause) for other in verdict.other_roots]
+    return not any(
+        other.strength == "proof" and cause and cause.recovery.action.startswith("fix_")
+        for other, cause in zip(verdict.other_roots, others, strict=True)
+    )
+
+
+def _for_outcome(verdict: Verdict) -> Plan:
+    if verdict.primary.cause == "Completed":
+        return Plan("none", False, steps=("Nothing to do: the job finished.",))
+    return Plan(
+        "none",
+        False,
+        steps=(
+            "The log does not say what went wrong; do not restart in a loop.",
+            "Look at the end of each rank's log, at `sacct -j JOB --format=state,exitcode,nodelist`"
+            " or `kubectl describe pod`, and at `dmesg -T` of the nodes.",
+            "Give those files to firstfault together with this log.",
+        ),
+    )
+
+
+def _facts(root: Finding, suspects: Sequence[Suspect]) -> Mapping[str, str]:
+    facts = dict(root.sightings[0].facts)
+    if suspects:
+        first = suspects[0]
+        facts.setdefault("host", first.host or "")
+        facts.setdefault("gpu", first.gpu or "")
+        facts.setdefault("rank", "" if first.rank is None else str(first.rank))
+    return {name: value for name, value in facts.items() if value}
+
+
+def _filled(step: str, facts: Mapping[str, str]) -> str:
+    return _SLOT.sub(lambda slot: facts.get(slot[1]) or f"<{slot[1].replace('_', ' ')}>", step)
+
+
+def repeated(verdict: Verdict, earlier: Sequence[Verdict]) -> list[str]:
+    """Hosts suspected now that were suspected for a hardware cause in an earlier attempt."""
+    now = {suspect.host for suspect in verdict.suspects if suspect.host}
+    before = {
+        suspect.host
+        for other in earlier
+        if other.primary.cause in _HARDWARE
+        for suspect in other.suspects[:2]
+        if suspect.host
+    }
+    return sorted(now & before)
