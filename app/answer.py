@@ -1,0 +1,42 @@
+"""A diagnosis as the JSON that the command line and HTTP give."""
+
+from dataclasses import asdict
+from importlib.metadata import version
+
+from app.model import Diagnosis
+
+MOST_FILES = 50
+
+
+def answer(
+    diagnosis: Diagnosis, *, id: str | None = None, status: str = "complete"
+) -> dict[str, object]:  # noqa: A002
+    """Spell the answer out; keys and labels are the public contract."""
+    verdict = asdict(diagnosis.verdict)
+    log = asdict(diagnosis.log)
+    log["files"] = log["files"][:MOST_FILES]
+    return {
+        "id": id,
+        "status": status,
+        "method": "rules",
+        "job": {
+            name: value for name, value in asdict(diagnosis.job).items() if value not in (None, ())
+        },
+        "primary": verdict["primary"],
+        "explained": verdict["explained"],
+        "other_roots": verdict["other_roots"],
+        "evidence": verdict["evidence"],
+        "suspects": verdict["suspects"],
+        "recovery": asdict(diagnosis.plan),
+        "precedents": [],
+        "attempts": [asdict(attempt) for attempt in diagnosis.attempts],
+        "opinion": None,
+        "remarks": verdict["remarks"],
+        "log": log,
+        "versions": {
+            "firstfault": version("firstfault"),
+            "rules": diagnosis.rules,
+            "prompts": None,
+            "model": None,
+        },
+    }

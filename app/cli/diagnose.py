@@ -1,0 +1,85 @@
+"""`firstfault diagnose` and `firstfault compress`: a log in, an answer out."""
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, BinaryIO
+
+import typer
+
+from app.answer import answer
+from app.cli.rulebook import compiled_rules
+from app.cli.show import show
+from app.model import Job
+from app.pipeline import Limits, Progress
+from app.pipeline import diagnose as find_cause
+
+Paths = Annotated[
+    list[str],
+    typer.Argument(metavar="PATH…", help="Log files or folders of one job; - for standard input."),
+]
+
+
+def diagnose(
+    paths: Paths,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
+    rules_only: Annotated[bool, typer.Option(help="Ask no model, even if one is set up.")] = False,
+    state: Annotated[str | None, typer.Option(help="The scheduler's word, e.g. TIMEOUT.")] = None,
+    exit_code: Annotated[int | None, typer.Option(help="The job's exit code.")] = None,
+    job_type: Annotated[str | None, typer.Option(help="A name for jobs of this kind.")] = None,
+    job_id: Annotated[str | None, typer.Option(help="The scheduler's id of the job.")] = None,
+    scheduler: Annotated[str | None, typer.Option(help="slurm or kubernetes.")] = None,
+    threads: Annotated[int, typer.Option(min=1, max=64, help="Scanning threads.")] = 1,
+) -> None:
+    """Name the first fault of a job, where it sits, and what to do."""
+    job = Job(
+        job_id=job_id, job_type=job_type, scheduler=scheduler, state=state, exit_code=exit_code
+    )
+    with _progress(paths, wanted=not as_json) as progress:
+        found = find_cause(
+            _inputs(paths),
+            compiled_rules(),
+            job=job,
+            limits=Limits(threads=threads),
+            progress=progress,
+        )
+    if as_json:
+        json.dump(answer(found), sys.stdout, ensure_ascii=False, indent=1)
+        print()
+    else:
+        show(found)
+
+
+def compress(
+    paths: Paths,
+    tokens: Annotated[int, typer.Option(min=200, help="Budget of the digest.")] = 6000,
+    threads: Annotated[int, typer.Option(min=1, max=64, help="Scanning threads.")] = 1,
+) -> None:
+    """Print the digest: what a person or a model is shown of a log."""
+    limits = Limits(digest_tokens=tokens, threads=threads)
+    with _progress(paths, wanted=True) as progress:
+        found = find_cause(_inputs(paths), compiled_rules(), limits=limits, progress=progress)
+    sys.stdout.write(found.digest)
+
+
+def _inputs(paths: list[str]) -> list[Path | BinaryIO]:
+    return [sys.stdin.buffer if path == "-" else Path(path) for path in paths]
+
+
+@contextmanager
+def _progress(paths: list[str], wanted: bool) -> Iterator[Progress | None]:
+    """Show a bar on a terminal, once reading has taken a moment."""
+    if not (wanted and sys.stderr.isatty()):
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, TextColumn
+    from rich.progress import Progress as Bar
+
+    total = sum(p.stat().st_size for p in map(Path, paths) if p.is_file()) or None
+    columns = (TextColumn("reading"), BarColumn(), DownloadColumn())
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("reading", total=total)
+        yield lambda done: bar.update(task, completed=done)

@@ -1,0 +1,160 @@
+"""The diagnosis as one readable function, without side effects.
+
+read ──► compress ──► detect ──► judge ──► recover
+bytes    lines        findings   verdict   plan
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from app.compress.digest import digest
+from app.compress.log import LineReading, compress
+from app.detect.detect import Sighted, detect, look
+from app.errors import SourceError
+from app.judge.verdict import judge
+from app.model import (
+    AttemptVerdict,
+    Compressed,
+    Detected,
+    Diagnosis,
+    Finding,
+    Job,
+    Line,
+    LogStats,
+    Verdict,
+)
+from app.read.blocks import BLOCK_BYTES, Block, Buffers, blocks
+from app.read.prefix import PrefixReader
+from app.read.source import Source, sources
+from app.read.terminal import clean
+from app.recover.plan import plan, repeated
+from app.rulebook.compiled import Compiled
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds of one diagnosis: text bytes read, tokens of the digest, scanning threads."""
+
+    max_bytes: int = 64 << 30
+    digest_tokens: int = 6000
+    threads: int = 1
+
+
+Progress = Callable[[int], None]
+
+
+def diagnose(
+    inputs: Sequence[Path | BinaryIO],
+    compiled: Compiled,
+    *,
+    job: Job | None = None,
+    limits: Limits = Limits(),  # noqa: B008  # a frozen value
+    progress: Progress | None = None,
+) -> Diagnosis:
+    """Find out what ended the job that wrote these logs.
+
+    `progress` is told the bytes of text read so far. Raises SourceError for what cannot be read.
+    """
+    started = time.perf_counter()
+    job = job or Job()
+    log = compressed(inputs, compiled, limits, progress)
+    sighted = look(log, compiled)
+    *earlier, (detected, verdict, root) = _verdicts(sighted, compiled, job)
+    told = _told(sighted, [verdict for _, verdict, _ in earlier])
+    rulebook = compiled.rulebook
+    repeats = repeated(verdict, [before for _, before, _ in earlier])
+    return Diagnosis(
+        verdict=verdict,
+        plan=plan(verdict, root, rulebook, job, repeats),
+        attempts=told,
+        log=_stats(log, time.perf_counter() - started),
+        job=job,
+        digest=digest(log, _faults(detected, root), sighted.attempts, limits.digest_tokens),
+        rules=rulebook.fingerprint,
+    )
+
+
+def compressed(
+    inputs: Sequence[Path | BinaryIO],
+    compiled: Compiled,
+    limits: Limits,
+    progress: Progress | None = None,
+) -> Compressed:
+    """Read and compress; the first half of a diagnosis."""
+    files = sources(inputs)
+    log = compress(
+        tuple(source.name for source in files),
+        _all_blocks(files, limits),
+        compiled,
+        LineReading(clean, lambda: PrefixReader().read),
+        threads=limits.threads,
+        progress=progress,
+    )
+    if not log.total_lines:
+        raise SourceError(f"{files[0].name}: the log is empty")
+    return log
+
+
+def _all_blocks(files: Sequence[Source], limits: Limits) -> Iterator[Block]:
+    buffers = Buffers(limits.threads + 2, BLOCK_BYTES)
+    left = limits.max_bytes
+    for index, source in enumerate(files):
+        for block in blocks(index, source, buffers, left):
+            left -= len(block.data)
+            yield block
+
+
+def _verdicts(
+    sighted: Sighted, compiled: Compiled, job: Job
+) -> list[tuple[Detected, Verdict, Finding | None]]:
+    """Judge each attempt; what the caller knows of the job is about the last one."""
+    judged = []
+    for attempt in sighted.attempts:
+        about = job if attempt is sighted.attempts[-1] else Job()
+        detected = detect(sighted, attempt, compiled, about)
+        verdict, root = judge(detected, compiled.rulebook, sighted.log.files, about)
+        judged.append((detected, verdict, root))
+    return judged
+
+
+def _told(sighted: Sighted, earlier: Sequence[Verdict]) -> tuple[AttemptVerdict, ...]:
+    told = []
+    for attempt, verdict in zip(sighted.attempts, earlier, strict=False):
+        file = min(attempt.spans, default=0)
+        told.append(
+            AttemptVerdict(
+                number=attempt.number,
+                file=sighted.log.files[file].name,
+                lines=attempt.spans.get(file, (0, 0)),
+                cause=verdict.primary.cause,
+            )
+        )
+    return tuple(told)
+
+
+def _faults(detected: Detected, root: Finding | None) -> list[tuple[Line, str]]:
+    """Lines for the digest: the root first, then one line of each other finding."""
+    first = [(s.line, f"{root.cause}: {root.summary}") for s in root.sightings[:3]] if root else []
+    others = [
+        (f.first, f"{f.cause}: {f.summary} ({f.count} times)")
+        for f in detected.findings
+        if f is not root
+    ]
+    return [*first, *others, *((s.line, "context") for s in detected.context[:5])]
+
+
+def _stats(log: Compressed, seconds: float) -> LogStats:
+    size = sum(file.bytes for file in log.files)
+    kept = sum(file.kept_lines for file in log.files)
+    return LogStats(
+        bytes=size,
+        lines=log.total_lines,
+        kept_lines=kept,
+        templates=len(log.templates),
+        ratio=round(kept / max(1, log.total_lines), 6),
+        seconds=round(seconds, 3),
+        files=log.files,
+    )
