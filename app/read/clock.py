@@ -1,0 +1,269 @@
+"""Read the clocks that log lines carry, and remember what the shorter ones leave out.
+
+Loggers agree on nothing: a stamp may lack its zone, its year (`E304 04:22:11`) or its whole date
+(`[10:00:44.341]`). What is missing comes from the last complete stamp of the same file; without one
+the stamp is still a stamp, and its time is unknown. A stamp without a zone is taken as UTC.
+"""
+
+import re
+from datetime import date
+from functools import lru_cache
+from time import gmtime
+from typing import NamedTuple
+
+_DAY = 86_400
+_HALF_YEAR = 183 * _DAY
+_EPOCH_DAY = date(1970, 1, 1).toordinal()
+
+_MONTHS = {
+    name: number
+    for number, name in enumerate(
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"], 1
+    )
+}
+DAY_NAMES = frozenset(_MONTHS) | {"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"}
+
+_OPEN = r"([\[(])?"
+# 03:04:05,678   03:13:48 PM   11:29:20.358.410
+_TIME = r"(\d\d:\d\d:\d\d)(?:[.,](\d{1,12})(?:\.\d{3})?)?(?: ?([AP])M)?"
+# what ends a stamp, and the one separator that belongs to it:  "] "  ": "  " - "  " | "
+_CLOSE = r"(?![\w/]|:\d)([\])])?:?(?:[ \t]*(?:\||->?|>>)(?=[ \t]|$))?[ \t]?"
+
+# [2026-01-02 03:04:05,678]   2026-01-02T03:04:05+00:00   2024-10-02,06:00:26 |
+# 2026-05-01-11:29:20.358.410   2023-Sep-20 21:10:31.0400
+_ISO = re.compile(
+    _OPEN
+    + rf"(\d{{4}}[-/.](?:\d\d|{'|'.join(_MONTHS)})[-/.]\d\d)[T ,_-]"
+    + _TIME
+    + r"(Z| ?UTC| ?[+-]\d\d:?\d\d)?"
+    + _CLOSE,
+    re.ASCII,
+)
+# 07/27/2024 16:02:40   [06/14/24 09:00:11]   01.02.2025 21:00:00   24-05-19 13:43:04 -
+_SHORT_DATE = re.compile(
+    _OPEN + r"(\d\d)([-/.])(\d\d)[-/.](\d{4}|\d\d)[ T]" + _TIME + _CLOSE, re.ASCII
+)
+# [09-01 00:10:07]   12/09 06:40:00 - mmengine
+_MONTH_DAY = re.compile(_OPEN + r"(\d\d)[-/](\d\d) " + _TIME + _CLOSE, re.ASCII)
+# [10:00:44.341227]   18:19:08.114 W0205
+_TIME_ONLY = re.compile(_OPEN + _TIME + r"(?=[\]) \t|:]|$)" + _CLOSE, re.ASCII)
+# Mar  3 04:12:09 node-17   [Tue Mar  3 04:12:09 2026]   Fri Mar 28 16:33:32 UTC 2025
+_NAMED_DAY = re.compile(
+    _OPEN
+    + r"(?:[A-Z][a-z]{2},? )?([A-Z][a-z]{2}) {1,2}(\d{1,2}) "
+    + _TIME
+    + r"(?: [A-Z]{3,4}(?= \d))?(?: (\d{4})\b)?"
+    + _CLOSE,
+    re.ASCII,
+)
+# I0318 04:21:37.248431 138304841739136 file.py:226]   [E304 04:22:11.123 ProcessGroupNCCL.cpp:616]
+_GLOG = re.compile(r"\[?[IWEFVDC](\d{1,2})(\d\d) " + _TIME, re.ASCII)
+# 1714990760.344   [1714607874.947001]
+_EPOCH = re.compile(_OPEN + r"(1[3-9]\d{8}\.\d{1,9})(?![\w.])([\])])?:?[ \t]?", re.ASCII)
+# [12345.678901]  seconds since the machine started
+_UPTIME = re.compile(r"\[ {0,7}\d{1,8}\.\d{6}\](?: |$)", re.ASCII)
+
+
+class Stamp(NamedTuple):
+    """A stamp that was read; `end` is where the text after it begins.
+
+    `closed` is false where its bracket goes on (`[2024-04-19 12:01:09,757 E 97 101]`). `host_next`
+    says that it is a style of syslog, which names the host behind it.
+    """
+
+    end: int
+    time: float | None
+    closed: bool = True
+    host_next: bool = False
+
+
+class Clock:
+    """Turns the stamps of one file, in order, into seconds since the epoch."""
+
+    def __init__(self, default_year: int | None = None) -> None:
+        """Start a file; the year serves until a stamp names one."""
+        self._default_year = default_year
+        self._last: float | None = None
+
+    def read(self, raw: str, at: int) -> Stamp | None:
+        """Read the stamp that begins at `at`, if one does."""
+        start = at + 1 if raw.startswith(("[", "("), at) else at
+        mark = raw[start + 4 : start + 5]
+        if mark == "-" or mark == "/" or mark == ".":
+            return self._iso(raw, at)
+        two = raw[start : start + 2]
+        if not two.isdecimal():
+            if raw[start : start + 3] in DAY_NAMES:
+                return self._named_day(raw, at)
+            return _uptime(raw, at)
+        mark = raw[start + 2 : start + 3]
+        if mark == ":":
+            return self._time_only(raw, at)
+        if mark == "-" or mark == "/" or mark == ".":
+            return self._short_date(raw, at) or self._month_day(raw, at) or _uptime(raw, at)
+        return self._epoch(raw, at) or _uptime(raw, at)
+
+    def glog(self, raw: str, at: int) -> Stamp | None:
+        """Read the head of a glog line, up to its time; month and day stand before it, no year."""
+        met = _GLOG.match(raw, at)
+        if met is None:
+            return None
+        month, day, *clock = met.groups()
+        seconds = _seconds(*clock)
+        if seconds is None:
+            return None
+        return Stamp(met.end(), self._without_year(int(month), int(day), seconds), closed=False)
+
+    def seen(self, time: float) -> float:
+        """Remember a time that the line gave in seconds since the epoch."""
+        self._last = time
+        return time
+
+    def _iso(self, raw: str, at: int) -> Stamp | None:
+        met = _ISO.match(raw, at)
+        if met is None:
+            return None
+        opened, day, clock, part, half, zone, closed = met.groups()
+        seconds = _seconds(clock, part, half)
+        midnight = _date(day)
+        if seconds is None or midnight is None:
+            return None
+        time = midnight + seconds - (_offset(zone) if zone else 0)
+        self._last = time
+        return Stamp(met.end(), time, not opened or bool(closed), zone is not None)
+
+    def _short_date(self, raw: str, at: int) -> Stamp | None:
+        met = _SHORT_DATE.match(raw, at)
+        if met is None:
+            return None
+        opened, first, mark, second, third, *clock, closed = met.groups()
+        year, month, day = _order(int(first), mark, int(second), third)
+        seconds = _seconds(*clock)
+        midnight = _midnight(year, month, day)
+        if seconds is None or midnight is None:
+            return None
+        self._last = midnight + seconds
+        return Stamp(met.end(), self._last, not opened or bool(closed))
+
+    def _month_day(self, raw: str, at: int) -> Stamp | None:
+        met = _MONTH_DAY.match(raw, at)
+        if met is None:
+            return None
+        opened, month, day, *clock, closed = met.groups()
+        seconds = _seconds(*clock)
+        if seconds is None or not 1 <= int(month) <= 12:
+            return None
+        time = self._without_year(int(month), int(day), seconds)
+        return Stamp(met.end(), time, not opened or bool(closed))
+
+    def _named_day(self, raw: str, at: int) -> Stamp | None:
+        met = _NAMED_DAY.match(raw, at)
+        if met is None:
+            return None
+        opened, name, day, *clock, year, closed = met.groups()
+        month = _MONTHS.get(name)
+        seconds = _seconds(*clock)
+        if month is None or seconds is None:
+            return None
+        time: float | None
+        if year:
+            midnight = _midnight(int(year), month, int(day))
+            time = None if midnight is None else self.seen(midnight + seconds)
+        else:
+            time = self._without_year(month, int(day), seconds)
+        return Stamp(met.end(), time, not opened or bool(closed), host_next=not opened)
+
+    def _time_only(self, raw: str, at: int) -> Stamp | None:
+        met = _TIME_ONLY.match(raw, at)
+        if met is None:
+            return None
+        opened, *clock, closed = met.groups()
+        seconds = _seconds(*clock)
+        if seconds is None:
+            return None
+        return Stamp(met.end(), self._without_date(seconds), not opened or bool(closed))
+
+    def _epoch(self, raw: str, at: int) -> Stamp | None:
+        met = _EPOCH.match(raw, at)
+        if met is None:
+            return None
+        opened, number, closed = met.groups()
+        return Stamp(met.end(), self.seen(float(number)), not opened or bool(closed))
+
+    def _without_year(self, month: int, day: int, seconds: float) -> float | None:
+        """Take the year that brings the stamp nearest to the last one: logs run over New Year."""
+        last = self._last
+        year = self._default_year if last is None else gmtime(last).tm_year
+        if year is None:
+            return None
+        midnight = _midnight(year, month, day)
+        if last is not None and midnight is not None:
+            if midnight < last - _HALF_YEAR:
+                midnight = _midnight(year + 1, month, day)
+            elif midnight > last + _HALF_YEAR:
+                midnight = _midnight(year - 1, month, day)
+        return None if midnight is None else self.seen(midnight + seconds)
+
+    def _without_date(self, seconds: float) -> float | None:
+        """Take the day that brings the stamp nearest to the last one: logs run over midnight."""
+        last = self._last
+        if last is None:
+            return None
+        time = last - last % _DAY + seconds
+        if time < last - _DAY / 2:
+            time += _DAY
+        elif time > last + _DAY / 2:
+            time -= _DAY
+        return self.seen(time)
+
+
+def _uptime(raw: str, at: int) -> Stamp | None:
+    met = _UPTIME.match(raw, at)
+    return met and Stamp(met.end(), None, host_next=True)
+
+
+@lru_cache(maxsize=512)
+def _midnight(year: int, month: int, day: int) -> int | None:
+    try:
+        return (date(year, month, day).toordinal() - _EPOCH_DAY) * _DAY
+    except ValueError:
+        return None
+
+
+@lru_cache(maxsize=512)
+def _date(text: str) -> int | None:
+    year, month, day = text[:4], text[5:-3], text[-2:]
+    return _midnight(int(year), _MONTHS.get(month) or int(month), int(day))
+
+
+def _seconds(clock: str, part: str | None, half: str | None) -> float | None:
+    whole = _of_day(clock, half)
+    return whole + float("." + part) if part and whole is not None else whole
+
+
+@lru_cache(maxsize=4096)
+def _of_day(clock: str, half: str | None) -> int | None:
+    hours, minutes, seconds = int(clock[:2]), int(clock[3:5]), int(clock[6:])
+    if half is not None:
+        hours = hours % 12 + (12 if half == "P" else 0)
+    if hours > 23 or minutes > 59 or seconds > 60:
+        return None
+    return hours * 3600 + minutes * 60 + seconds
+
+
+def _offset(zone: str) -> int:
+    digits = zone.strip().replace(":", "")
+    if digits in ("Z", "UTC"):
+        return 0
+    seconds = int(digits[1:3]) * 3600 + int(digits[3:5]) * 60
+    return -seconds if digits[0] == "-" else seconds
+
+
+def _order(first: int, mark: str, second: int, third: str) -> tuple[int, int, int]:
+    """Say which of the three is year, month and day; slashes are American where both can be."""
+    if mark == "-" and len(third) == 2:
+        return 2000 + first, second, int(third)
+    year = int(third) if len(third) == 4 else 2000 + int(third)
+    if mark == "/" and first <= 12:
+        return year, first, second
+    return year, second, first
