@@ -84,6 +84,7 @@ class Clock:
         """Start a file; the year serves until a stamp names one."""
         self._default_year = default_year
         self._last: float | None = None
+        self._days: dict[tuple[int, int], int] = {}
 
     def read(self, raw: str, at: int) -> Stamp | None:
         """Read the stamp that begins at `at`, if one does."""
@@ -100,7 +101,9 @@ class Clock:
         if mark == ":":
             return self._time_only(raw, at)
         if mark == "-" or mark == "/" or mark == ".":
-            return self._short_date(raw, at) or self._month_day(raw, at) or _uptime(raw, at)
+            if raw[start + 5 : start + 6] == " ":
+                return self._month_day(raw, at)
+            return self._short_date(raw, at) or _uptime(raw, at)
         return self._epoch(raw, at) or _uptime(raw, at)
 
     def glog(self, raw: str, at: int) -> Stamp | None:
@@ -193,16 +196,25 @@ class Clock:
     def _without_year(self, month: int, day: int, seconds: float) -> float | None:
         """Take the year that brings the stamp nearest to the last one: logs run over New Year."""
         last = self._last
-        year = self._default_year if last is None else gmtime(last).tm_year
-        if year is None:
-            return None
-        midnight = _midnight(year, month, day)
-        if last is not None and midnight is not None:
-            if midnight < last - _HALF_YEAR:
-                midnight = _midnight(year + 1, month, day)
-            elif midnight > last + _HALF_YEAR:
-                midnight = _midnight(year - 1, month, day)
-        return None if midnight is None else self.seen(midnight + seconds)
+        midnight = self._days.get((month, day))
+        if midnight is None or last is None or abs(midnight - last) > _HALF_YEAR:
+            midnight = self._nearest(month, day)
+            if midnight is None:
+                return None
+            self._days[month, day] = midnight
+        return self.seen(midnight + seconds)
+
+    def _nearest(self, month: int, day: int) -> int | None:
+        last = self._last
+        if last is None:
+            return _midnight(self._default_year, month, day) if self._default_year else None
+        year = gmtime(last).tm_year
+        days = [_midnight(near, month, day) for near in (year - 1, year, year + 1)]
+        return min(
+            (midnight for midnight in days if midnight is not None),
+            key=lambda midnight: abs(midnight - last),
+            default=None,
+        )
 
     def _without_date(self, seconds: float) -> float | None:
         """Take the day that brings the stamp nearest to the last one: logs run over midnight."""
