@@ -1,0 +1,179 @@
+"""Which member of a chain of exceptions is the one to fix.
+
+"The direct cause" is a statement by the program: the first one counts. "During handling" is only an
+observation by Python, and covers two things. Where the handler itself raises (`except KeyError:
+raise ConfigError("no such model")`) the second one says the same in better words. Where the handler
+or a clean-up on the way out fails by itself, it is a consequence. Both are told apart by where the
+second one was raised: the same function that caught the first, by a `raise`, or somewhere else.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from app.detect.block import Block, Chain, Link
+from app.detect.exception import Kind, Named, Raised, is_report, is_wrapper, unwrap
+from app.detect.shape import HEADER
+from app.model import Line
+
+Member = tuple[Link, Block]
+
+_MOST_OTHERS = 16
+_MOST_CARRIED = 256
+_CLEANUPS = frozenset({"__exit__", "__aexit__", "__del__", "close", "shutdown", "cleanup"})
+# 2026-05-02 10:11:12,131 ERROR nanolm.checkpoint:88 - could not write step 500
+_LEVEL = re.compile(
+    r"(?:^|[\s\[\]|:(<-])(?:(?P<bad>ERROR|CRITICAL|FATAL|EXCEPTION)|(?P<mild>WARN(?:ING)?|INFO|DEBUG))"
+    r"(?=[\s\]|:)>-]|$)|(?:^|[\s:\[])(?:(?P<ebad>[EF])|(?P<emild>[WI]))\d{3,4} \d\d:"
+)
+_TELLS_OF_FAILURE = re.compile(
+    r"(?i)error|exception|fail|caught|traceback|unable|could ?n.t|cannot|retry|skipp|ignor"
+)
+_EXIT_CODE = re.compile(r"exit ?code", re.IGNORECASE)
+# The interpreter calls these on its way, and prints what they raise.
+_NOBODY_CALLS = frozenset({"__del__", "_run_finalizers", "_run_exitfuncs", "_exitfunc"})
+_OUTERMOST = frozenset({"<module>", "_run_module_as_main", "_bootstrap", "_bootstrap_inner"})
+_HEAD_LOOKED_AT = 160
+
+
+def resolve(chain: Chain) -> tuple[Raised, ...]:
+    """Give the exceptions that a chain goes back to; one, unless it carries several."""
+    members = _named(chain)
+    return tuple(_origins(chain, members, _kind(chain, members))) if members else ()
+
+
+def _named(chain: Chain) -> list[Member]:
+    return [member for member in chain.members if member[1].named is not None]
+
+
+def _origins(chain: Chain, members: Sequence[Member], kind: Kind) -> list[Raised]:
+    chosen = _choose(members)
+    block = members[chosen][1]
+    if kind != "ignored" and block.named is not None and is_report(block.named, _frames(block)):
+        kind = "reported"
+    carried = [
+        raised
+        for nested in block.nested
+        if (inner := _named(nested))
+        for raised in _origins(nested, inner, kind)
+    ][:_MOST_CARRIED]
+    around = list(_inner_first(chain, but_within=block))
+    others = tuple(
+        _raised(other, kind, carries=True)
+        for other in around
+        if other.named is not None and (other is not block or carried)
+    )
+    if not carried:
+        carried = [_raised(block, kind, carries=False)]
+    first = chain.members[0][1].first
+    numbers = frozenset(number for other in around for number in other.numbers)
+    return [_within(raised, first, numbers, others) for raised in carried]
+
+
+def _inner_first(chain: Chain, but_within: Block | None = None) -> Iterator[Block]:
+    """Give every block of a chain, those that one carries before it; one may be left closed."""
+    for _, block in chain.members:
+        if block is not but_within:
+            for nested in block.nested:
+                yield from _inner_first(nested)
+        yield block
+
+
+def _within(
+    raised: Raised, first: Line, numbers: frozenset[int], others: tuple[Raised, ...]
+) -> Raised:
+    """Spread an exception over the chain that it belongs to, whose other members it caused."""
+    lines = raised.lines | numbers
+    cause_of = (raised.cause_of + others)[:_MOST_OTHERS]
+    return replace(raised, first=first, last=max(lines), lines=lines, cause_of=cause_of)
+
+
+def _choose(members: Sequence[Member]) -> int:
+    chosen = 0
+    for index in range(1, len(members)):
+        link, block = members[index]
+        better = link == "handling" and _says_it_better(block, members[index - 1][1])
+        if better or _is_hollow(members[chosen][1]):
+            chosen = index
+    return chosen
+
+
+def _is_hollow(block: Block) -> bool:
+    """Say whether an exception only passes on another one that its text does not carry."""
+    if block.named is None or _carries_any(block):
+        return False
+    return is_wrapper(block.named) or is_report(block.named, _frames(block))
+
+
+def _carries_any(block: Block) -> bool:
+    return any(member.named is not None for chain in block.nested for _, member in chain.members)
+
+
+def _says_it_better(block: Block, caught: Block) -> bool:
+    """Say whether a handler raised on purpose, in place of what it had caught."""
+    if block.named is None or is_wrapper(block.named) or not block.message or not block.frames:
+        return False
+    path, _, function = block.frames[-1]
+    if function in _CLEANUPS or (block.code and not block.code.startswith("raise")):
+        return False
+    return not caught.frames or any(
+        path == where and function == caller for where, _, caller in caught.frames
+    )
+
+
+def _raised(block: Block, kind: Kind, *, carries: bool) -> Raised:
+    named = block.named or Named("", "", sure=False)
+    named = Named(named.qualified, "\n".join(block.message).strip(), named.sure)
+    if not carries:
+        named = unwrap(named)
+    return Raised(
+        type=named.type,
+        qualified=named.qualified,
+        message=named.message,
+        frames=_frames(block),
+        line=block.line or block.first,
+        first=block.first,
+        last=max(block.numbers),
+        lines=frozenset(block.numbers),
+        kind=kind,
+    )
+
+
+def _frames(block: Block) -> tuple[str, ...]:
+    return tuple(":".join(frame) for frame in block.frames)
+
+
+def _kind(chain: Chain, members: Sequence[Member]) -> Kind:
+    if chain.mark == "ignored" or chain.mark == "reported" or chain.mark == "logged":
+        return chain.mark
+    if chain.mark == "thread":
+        return "logged"
+    outermost = members[-1][1].frames[:1]
+    if outermost and outermost[0][2] in _NOBODY_CALLS:
+        return "ignored"
+    block = chain.members[0][1]
+    if _is_behind_logger(block.first) or _is_logged(chain.before, members[-1][1]):
+        return "logged"
+    if len(members) == 1 and not (block.headed or block.frames or block.nested):
+        return "bare"
+    return "uncaught"
+
+
+def _is_behind_logger(line: Line) -> bool:
+    position = line.raw.find(HEADER)
+    return position > 0 and _LEVEL.search(line.raw[max(0, position - 300) : position]) is not None
+
+
+def _is_logged(before: Line | None, outermost: Block) -> bool:
+    """Say whether the line before a traceback is the log record that it was printed with.
+
+    A crash follows any line, most often a harmless one, and it begins at the module. What was
+    caught begins at the function that caught it; after a mild line that must tell of a failure.
+    """
+    if before is None or not outermost.frames or outermost.frames[0][2] in _OUTERMOST:
+        return False
+    level = _LEVEL.search(before.raw[:_HEAD_LOOKED_AT])
+    if level is None or _EXIT_CODE.search(before.raw):
+        return False
+    told = before.raw[level.end() :]
+    return bool(level["bad"] or level["ebad"] or _TELLS_OF_FAILURE.search(told))
