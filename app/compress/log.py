@@ -44,10 +44,10 @@ class Block(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LineReading:
-    """How a line is read: freed from terminal control, and its prefix; one reader for a file."""
+    """How a line is read: freed from terminal control, and its prefix, by the reader of its file."""
 
     clean: Clean
-    prefix: Callable[[], ReadPrefix]
+    prefix: Callable[[int], ReadPrefix]
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,9 +159,9 @@ class _Taking:
     def _file(self, index: int) -> _File:
         if self._open is None or self._open[0] != index:
             self._close()
-            sieve = Sieve(index, self._budget, self._reading.clean, self._reading.prefix())
+            sieve = Sieve(index, self._budget, self._reading.clean, self._reading.prefix(index))
             series = SeriesReader(max(_FEWEST_POINTS, _POINTS // len(self._names)))
-            self._open = index, _File(sieve, series, self._reading.prefix())
+            self._open = index, _File(sieve, series, self._reading.prefix(index))
         return self._open[1]
 
     def _close(self) -> None:
