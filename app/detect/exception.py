@@ -49,7 +49,7 @@ _NAMED = re.compile(
     r"(?:: ?(?P<message>.*)|)\Z",
     re.DOTALL,
 )
-_SURE = re.compile(r"_*[A-Z]\w*(?:Error|Exception|ExceptionGroup|RemoteTraceback)\Z|Exception\Z")
+_SURE = re.compile(r"_*[A-Z]\w*(?:Error|Exception|ExceptionGroup)\Z|Exception\Z")
 _LIKELY = re.compile(r"_*[A-Z]\w*[a-z]\w*\Z")
 _LONGEST_NAME = 200
 _HOMES = frozenset({"exc", "error", "errors", "exception", "exceptions"})
@@ -59,11 +59,13 @@ _SURE_NAMES = frozenset(
         "Empty",
         "GeneratorExit",
         "KeyboardInterrupt",
+        "RemoteTraceback",
         "StopAsyncIteration",
         "StopIteration",
         "SystemExit",
         "TimeoutExpired",
         "UnfilteredStackTrace",
+        "_RemoteTraceback",
     }
 )
 # struct.error: unpack requires a buffer of 8 bytes

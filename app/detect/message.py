@@ -11,10 +11,10 @@ from app.detect.block import Block
 from app.detect.exception import carries
 from app.model import Line
 
-_MOST_LINES = 200
+_MOST_LINES = 40
 _SAME_MOMENT_SECONDS = 1.0
 
-# Their messages are a repr or a short sentence; what follows in an unlabelled log is not theirs.
+# Their messages are a repr or a short sentence; what follows is not theirs.
 _ONE_LINERS = frozenset(
     {
         "AttributeError",
@@ -51,35 +51,33 @@ _ONE_LINERS = frozenset(
     }
 )
 # [W419 00:09:29.372737425 ProcessGroupNCCL.cpp:1524] Warning: destroy_process_group() …
+# slurmstepd: error: *** STEP 4711.0 ON gpu-12 CANCELLED AT 2026-03-04T11:12:13 ***
 # /opt/conda/lib/python3.10/multiprocessing/resource_tracker.py:224: UserWarning: ...
 _SOMEBODY_ELSE = re.compile(
     r"[\[<(]*\d{4}[-/.]\d\d[-/.]\d\d|[\[<(]*\d\d:\d\d:\d\d|\[?[IWEFC]\d{3,4} \d|\[\d\d/\d\d"
+    r"|\[ *\d{1,9}\.\d{3,9}\] |\[[\w.-]{1,64}:\d{1,9}(?::\d{1,9})?\] "
     r"|[\[<(]*(?:INFO|WARN(?:ING)?|ERROR|DEBUG|CRITICAL|FATAL|NOTICE|info|warning|error)[\])>: |]"
     r"|\[(?:rank|default)?\d+\]|\S{1,300}:\d{1,6}: \w*Warning: "
-    r"|(?:srun|slurmstepd|sbatch|wandb|mpirun|prterun|prun|torchrun|bash|kubectl|make|docker|curl)"
-    r"(?:\[\d+\])?:[ \d]"
-    r"|\++ |\$ |[=*#~_-]{8,}|\s*\d{1,3}%\||:::MLLOG|Fatal Python error"
+    r"|[a-z][a-z0-9_./-]{1,60}(?:\[\d{1,9}\])?: [^ ]|NVRM: |[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d "
+    r"|\++ |\$ |[=*#~_-]{8,}|\*\*\* |\s*\d{1,3}%\||:::MLLOG|\S+ NCCL (?:INFO|WARN)"
     r"|Set the environment variable HYDRA_FULL_ERROR|Process \w+-\d+|Killing subprocess|Exiting"
     r"|(?:\w{1,20} ){0,2}(?:[Ee]poch|[Ss]tep|[Ii]ter(?:ation)?)[ :\[=#]+\d|Primary job +terminated"
-    r"|[\w./-]{1,200}\.(?:sh|bash|sbatch|slurm|py): "
-    r"|Aborted\b|Killed\b|\S+ NCCL (?:INFO|WARN)|(?:Current thread|Thread) 0x|Segmentation fault"
-    r"|\*\*\* "
+    r"|Aborted\b|Killed\b|Terminated\b|Segmentation fault|Fatal Python error"
+    r"|(?:Current thread|Thread) 0x|(?:real|user|sys)\s+\d"
 )
 # Exception raised from query at ../aten/src/ATen/cuda/CUDAEvent.h:95 (most recent call first):
 _NATIVE_STACK = re.compile(r"Exception raised from |frame #\d+: |C\+\+ CapturedTraceback|#\d+ ")
 # -- Process 2 terminated with the following error:
-_CARRIED = ("-- Process ", '"""', "'''", "ray::")
+_CARRIED = ("-- Process ", "ray::")
 
 
-def continues(
-    block: Block, line: Line, text: str, indent: int, *, labelled: bool, adjacent: bool
-) -> bool:
+def continues(block: Block, line: Line, text: str, indent: int, *, adjacent: bool) -> bool:
     """Say whether a line still belongs to the message of a block.
 
     `adjacent` is False where lines may be missing between it and the line before.
     """
     named, spoken = block.named, block.line
-    if named is None or spoken is None or len(block.message) > _MOST_LINES:
+    if named is None or spoken is None:
         return False
     if not _same_moment(spoken.time, line.time):
         return False
@@ -90,8 +88,8 @@ def continues(
     if body.startswith(_CARRIED):
         return not named.message or carries(named)
     if block.blank or not adjacent:
-        return further_in and not _is_said(block, labelled)
-    if indent < block.base or _is_said(block, labelled):
+        return further_in and not _is_said(block)
+    if indent < block.base or _is_said(block) or len(block.message) >= _MOST_LINES:
         return False
     return further_in or not interrupts(body)
 
@@ -103,15 +101,15 @@ def interrupts(body: str) -> bool:
 
 def counts_for_message(text: str) -> bool:
     """Say whether a line that belongs to a message also tells something."""
-    return not text.lstrip().startswith(("frame #", '"""', "'''"))
+    return not text.lstrip().startswith("frame #")
 
 
-def _is_said(block: Block, labelled: bool) -> bool:
-    # Under a label only the same process follows, in a box the message may be wrapped, and
-    # "TypeError: forward(): incompatible arguments. The following are supported:" is a beginning.
-    if labelled or block.boxed or block.named is None:
+def _is_said(block: Block) -> bool:
+    # In a box the message may be wrapped, and a colon at its end promises more:
+    # TypeError: forward(): incompatible function arguments. The following are supported:
+    if block.boxed or block.named is None or block.named.message.endswith(":"):
         return False
-    return block.named.type in _ONE_LINERS and not block.named.message.endswith(":")
+    return block.named.type in _ONE_LINERS
 
 
 def _same_moment(spoken: float | None, now: float | None) -> bool:

@@ -106,9 +106,9 @@ class Nesting:
             self._table = None
         return True
 
-    def pass_by(self, body: str) -> None:
+    def pass_by(self, text: str) -> None:
         """See a line that nothing wants: in a table it is a record of its own, else the end."""
-        if self._edges == 0 or (interrupts(body) and not body.startswith(("-", "["))):
+        if self._edges == 0 or (interrupts(text) and not text.startswith(("-", "["))):
             self._table = None
 
     def quotes(self, block: Block) -> bool:

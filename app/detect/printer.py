@@ -34,6 +34,7 @@ _MOST_MEMBERS = 64
 _MARK_HOLDS = 16
 _REVIEW_TURNS = 256
 _NEAR_TURNS = 16
+_QUOTES = ('"""', "'''")
 
 
 class Printer:
@@ -230,7 +231,7 @@ class Printer:
         elif inside is not None and self._turn - inside.fed <= _NEAR_TURNS:
             inside.feed(line, self._turn)
         else:
-            self._nesting.pass_by(body)
+            self._nesting.pass_by(text)
 
     def _end(self, line: Line, named: Named, indent: int) -> bool:
         """End a block with its exception, or begin one that has no traceback."""
@@ -257,37 +258,40 @@ class Printer:
     def _fits(self, line: Line, block: Block, indent: int) -> bool:
         # A name that need not be an exception's counts only right below the frames.
         near = self._labelled or line.number - block.number <= 1
-        return bool(block.frames) and near and indent == block.base
+        return block.headed and bool(block.frames) and near and indent == block.base
 
     def _listen(self, line: Line, text: str, body: str, indent: int) -> bool:
         """Add a line to the message that is being told."""
         block = self._talking
         if block is None:
             return False
-        before, labelled = self._before, is_labelled(line)
-        adjacent = labelled or (before is not None and line.number - before.number <= 1)
-        if not continues(block, line, text, indent, labelled=labelled, adjacent=adjacent):
+        if body in _QUOTES:
+            return self._quote(line, block)
+        before = self._before
+        near = before is not None and line.number - before.number <= 1
+        if not continues(block, line, text, indent, adjacent=near or is_labelled(line)):
             self._talking = None
             return False
         block.feed(line, self._turn)
         if counts_for_message(body):
             block.say(text[block.base :].rstrip())
-        elif body in ('"""', "'''"):
-            self._close_quotes(block)
         return True
 
-    def _close_quotes(self, block: Block) -> None:
-        """Return from a quoted traceback to the exception that quotes it, once it ends."""
+    def _quote(self, line: Line, block: Block) -> bool:
+        """Enter a quoted traceback, or return from it to the exception that quotes it."""
         if self._nesting.quotes(block):
-            return
-        outer = block.chain.outer
+            block.feed(line, self._turn)
+            return True
+        self._talking = None
+        outer: Block | None = block
         while outer is not None and not outer.quoted:
             outer = outer.chain.outer
-        if outer is not None:
-            outer.quoted = False
-            outer.fed = self._turn
-            self._done.append(outer)
-            self._talking = None
+        if outer is None:
+            return False
+        outer.quoted = False
+        outer.feed(line, self._turn)
+        self._done.append(outer)
+        return True
 
 
 def is_labelled(line: Line) -> bool:

@@ -132,6 +132,12 @@ def test_the_wrappers_stand_behind_what_they_carry_outermost_last():
     assert (raised.first.number, raised.last) == (1, 10)
 
 
+def test_quotation_marks_close_what_a_remote_traceback_carries():
+    raised = the_one(CARRIED["pool"])
+    assert [other.type for other in raised.cause_of] == ["RemoteTraceback", "KeyError"]
+    assert (raised.first.number, raised.line.number, raised.last) == (1, 6, 14)
+
+
 def test_a_table_of_failures_gives_every_traceback_in_it_and_leaves_its_records_alone():
     late, key = find_raised(read(TABLE))
     assert [(r.type, r.message, r.kind) for r in (late, key)] == [

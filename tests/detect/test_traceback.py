@@ -89,7 +89,7 @@ LINES = st.builds(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(LINES, st.integers(1, 3)), max_size=120))
 def test_no_mix_of_lines_makes_it_raise_and_every_place_is_one_of_them(mix):
     number, lines = 0, []

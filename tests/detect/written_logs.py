@@ -84,15 +84,6 @@ tern.flow.Halted: twice
 """,
         [("Halted", "twice", "uncaught")],
     ),
-    "an_interrupt": (
-        """
-Traceback (most recent call last):
-  File "a.py", line 3, in f
-    time.sleep(1)
-KeyboardInterrupt
-""",
-        [("KeyboardInterrupt", "", "uncaught")],
-    ),
     "a_line_of_somebody_else_between_the_frames": (
         """
 Traceback (most recent call last):
@@ -237,6 +228,20 @@ Traceback (most recent call last):
 OSError: [Errno 16] Device or resource busy
 """,
         [("OSError", "[Errno 16] Device or resource busy", "ignored")],
+    ),
+    "a_logger_that_fails_and_its_call_stack": (
+        """
+--- Logging error ---
+Traceback (most recent call last):
+  File "/usr/lib/python3.11/logging/__init__.py", line 1110, in emit
+    msg = self.format(record)
+TypeError: not all arguments converted during string formatting
+Call stack:
+  File "/opt/tern/train.py", line 9, in <module>
+    main()
+Message: 'rate'
+""",
+        [("TypeError", "not all arguments converted during string formatting", "ignored")],
     ),
     "at_exit": (
         """
