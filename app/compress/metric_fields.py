@@ -1,0 +1,137 @@
+"""Cut a line, in lower case, into its numbers and what each of them is called."""
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from app.compress.metric_names import Meaning, is_eval, loss_at, meaning
+
+_LONGEST_KEY = 64
+_LONGEST_UNIT = 16
+# 6,520 | 2.310000e+00 | -0.0014 | 74000.0; a character class first, so that it is found quickly
+_NUMBER = re.compile(
+    r"([-+0-9](?:(?<=[0-9])|[0-9])[0-9]*(?:,[0-9]{3}(?![0-9]))*(?:\.[0-9]*)?(?:e[-+]?[0-9]+)?)"
+)
+# loss nan, | loss is infinity. | but not (+nanz), info, nanogpt
+_NAN = re.compile(r"nan(?<=\bnan)\b")
+_INF = re.compile(r"inf(?<=\binf)(?:inity)?\b")
+_NAN_AS_NUMBER = "0e9999"
+_INF_AS_NUMBER = "9e9999"
+# 'loss': np.float64(1.31) | loss: tensor(2.31, device='cuda:0')
+_WRAPPED = re.compile(r"(?:np\.float\d+|tensor)\(([^(),]{1,40})[^()]{0,80}\)")
+# | load-balance-loss | ; {'loss' ; [RANK:0] step ; records/second. Loss is
+_BETWEEN_FIELDS = re.compile(r"[|,;{}\[\]\t]|  +| --? |[.!?] ")
+_SEPARATORS = " \t:=\"'([{<#~@"
+_LEFT_RIM = " \t.)]}>%\"'-|*✨"
+_RIGHT_RIM = " \t.\"'|*"
+# mtp_1 loss | det_loss_cls_0: | bf16
+_IN_A_WORD = re.compile(r"[a-z_]$")
+_STEP_IN_A_WORD = re.compile(r"(?:^|[\s\[(|])(?:step|iter|epoch|ep)$")
+# grad_norm={'0_default': 2.15, '1_fp32': 0.0}
+_NORM_OF_GROUPS = re.compile(r"grad_norm['\"]?[=:] ?\{['\"]$")
+_FIRST_GROUP = "grad_norm: "
+#     4 4.32 s run, 11.8750 loss, 0.000000000002 LR,
+_LOSS_BEHIND = re.compile(r" loss(?=\s*(?:[,;|)]|$))")
+#  1000 steps  loss 3.8065
+_STEPS_BEHIND = re.compile(r" (?:steps|iters|iterations)(?![a-z/])")
+_QUOTED = re.compile(r"['\"]\s*:\s*['\"]?$")
+
+
+def parts_of(line: str) -> list[str]:
+    """Cut a line in lower case into texts and numbers by turns, a text first and last."""
+    if "%|" in line:
+        line = _without_picture(line)
+    if "tensor(" in line or "np.float" in line:
+        line = _WRAPPED.sub(r"\1", line)
+    if "nan" in line:
+        line = _NAN.sub(_NAN_AS_NUMBER, line)
+    if "inf" in line:
+        line = _INF.sub(_INF_AS_NUMBER, line)
+    return _NUMBER.split(line)
+
+
+def number(part: str) -> float:
+    """Read a number among the parts of a line."""
+    value = float(part.replace(",", "") if "," in part else part)
+    return value if value or not part.endswith(_NAN_AS_NUMBER) else math.nan
+
+
+def _without_picture(line: str) -> str:
+    """Cut the drawn part out of a bar: ` 13%|█▎        | 120/900` has as many shapes as widths."""
+    begin = line.find("%|") + 2
+    end = line.find("|", begin)
+    return line if end < 0 else line[:begin] + line[end:]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A number that is not part of a word; `extra` is what stands before its name."""
+
+    index: int
+    key: str
+    extra: str
+    explicit: bool
+    quoted: bool
+    meaning: Meaning | None
+
+
+def fields(texts: Sequence[str]) -> Iterator[Field]:
+    """Every number that is not part of a word, with what it is called."""
+    carried, last_key = "", ""
+    for index in range(len(texts) - 1):
+        piece = carried + texts[index]
+        carried = ""
+        if _NORM_OF_GROUPS.search(piece):
+            carried = _FIRST_GROUP
+            continue
+        if _IN_A_WORD.search(piece) and not _STEP_IN_A_WORD.search(piece):
+            carried = f"{piece[-_LONGEST_KEY:]}#"
+            continue
+        if piece.startswith(_FIRST_GROUP):
+            piece = _FIRST_GROUP
+        bare = piece.rstrip(_SEPARATORS)
+        tail = piece[len(bare) :]
+        key = _key(bare)
+        extra = bare[: bare.rfind(key)] if key else bare
+        extra = extra.rpartition("#")[2]  # what was carried was part of the text before
+        key = key.lstrip(_LEFT_RIM).rstrip(_RIGHT_RIM).removesuffix(" is")
+        explicit = ":" in tail or "=" in tail
+        if explicit and not key:
+            key = loss_at(last_key)
+        found = _meaning(key, texts[index + 1][:_LONGEST_UNIT], piece)
+        yield Field(index, key, extra, explicit, _QUOTED.search(piece) is not None, found)
+        last_key = key
+
+
+def _key(bare: str) -> str:
+    key = _BETWEEN_FIELDS.split(bare[-256:])[-1].rpartition(":")[2]
+    if "=" in key:
+        key = key.rpartition("=")[2].partition(" ")[2]
+    # 손실(loss) 6.0511
+    if key.endswith(")") and "(" in key and not key.isascii():
+        key = key.rpartition("(")[2].removesuffix(")")
+    return key[-_LONGEST_KEY:]
+
+
+def _meaning(key: str, after: str, piece: str) -> Meaning | None:
+    if _LOSS_BEHIND.match(after) and key in ("", "eval", "val", "test", "train"):
+        return Meaning("eval_loss" if key and is_eval(key) else "loss", 97)
+    if _STEPS_BEHIND.match(after) and not key:
+        return Meaning("step", 35)
+    if key == "value" and '"key": "train_loss"' in piece:
+        return Meaning("loss", 99)
+    if key == "samples_count":
+        return Meaning("step", 10)
+    if key == "to" and "loss scale from" in piece:
+        return Meaning("loss_scale", 5)
+    found = meaning(key, after)
+    # step = 31601 (182.200 sec) | Time(100 iters): 17.2s
+    if piece.endswith("(") and found and found.role == "seconds" and found.weight < 4:
+        return None
+    return found
+
+
+def weight(field: Field) -> int:
+    """Say how much a number counts among those of its role."""
+    return field.meaning.weight if field.meaning else 0

@@ -1,0 +1,258 @@
+"""Work out, once for each shape of line, which of its numbers is the step, the loss, the norm.
+
+A line falls into numbers and the texts between them; lines of one kind differ in the numbers
+alone. So the texts are studied once, and the recipe that comes of it reads every later line of
+the kind by position. A recipe knows nothing of values: whether a step is whole or a loss finite
+is for the reader to see.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from app.compress.metric_bars import bar_named, is_keras_bar
+from app.compress.metric_fields import Field, weight
+from app.compress.metric_names import Role
+from app.compress.metric_shape import Shape, counts_over_epochs
+
+_LONGEST_NAME = 120
+_FLAGS_OF_SETTINGS = 3
+_USUAL = 90  # the weight above which a loss has a usual name
+_LOGGED_SCALE = "parameter loss_scale :"  # as DLLogger prints it, not a list of settings
+
+# {'train_runtime': 1310.2, … 'train_loss': 1.41} | --max_steps 1000 | saved checkpoint at step 20
+_NOT_METRICS = re.compile(
+    r"train_runtime|final_loss|namespace\(|arguments?\(|config\(|\bwandb: |(?:^|\s)--[a-z]|"
+    r"\bsav(?:ed|ing)\b|\bdef |\bimport |\bself\.| [<>=+]= |\w(?:error|exception|warning): |"
+    r"^\s*file \""
+)
+_FLAG = re.compile(r"\b(?:true|false)\b")
+# :::MLLOG {"time_ms": 1714990760344, … "key": "tracked_stats", "value": {"train_loss": 1.31}
+_MLLOG = re.compile(r':::mllog .{0,200}"key": ?"(tracked_stats|train_loss)"')
+# train loss : 0.21 | val loss 11.009654
+_ALONE = re.compile(r"(?:(?:train(?:ing)?|val(?:idation)?|eval)[ _])?loss(?: *: *|=)#$|val loss #$")
+_SOURCE_FILE = re.compile(r"[\w./-]+\.(?:py|cc|cpp)\b")
+_EVAL_HEAD = re.compile(
+    r"(?:^|[^a-z])(?:val|valid|validation|validating|eval|evaluation|evaluating|evaluate|cv|"
+    r"test(?=\s*[:\[(]))(?![a-z])"
+)
+# 11epoch:valid:1-450batch
+_KINDS = ("", "train", "training", "val", "valid", "validation", "eval", "test")
+_CLOCK_PART = re.compile(r":| days?, ")
+_CLOCK = re.compile(r"(?:# days?, )?#(?::#)+")  # eta: 1 day, 3:02:11
+
+_PADDING = re.compile(r"(?<=[:=(\[/|]) (?=#)| (?=/ ?#)")  # [  120/13000] becomes [ 2280/13000]
+_JOINTS = " ,;|:-[({'\"="
+_HEALTH: tuple[Role, ...] = (
+    "loss", "policy_loss", "eval_loss", "other_loss", "grad_norm", "loss_scale", "skipped",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """Where the quantities stand among a line's parts; 0 for those that it does not give.
+
+    `alone` says that the line makes sense by itself, `opens` that it names a step for the lines
+    below, `framed` that it does nothing else; `quoted` that it is a dict, whose step a bar told.
+    `counted` is the number that `total` belongs to, if that is not the step.
+    """
+
+    series: str
+    alone: bool = True
+    opens: bool = False
+    framed: bool = False
+    quoted: bool = False
+    evaluates: bool = False
+    plain_bar: bool = False
+    step: int = 0
+    total: int = 0
+    counted: int = 0
+    epoch: int = 0
+    loss: int = 0
+    loss_key: str = ""
+    loss_weight: int = 0
+    grad_norm: int = 0
+    loss_scale: int = 0
+    seconds: int = 0
+    divisor: float = 1.0
+    inverted: bool = False
+
+
+def recipe(texts: Sequence[str]) -> Recipe | None:
+    """Find out how to read lines that have these texts between their numbers.
+
+    None for lines that report no progress.
+    """
+    whole = "#".join(texts)
+    if (
+        len(texts) < 2
+        or _NOT_METRICS.search(whole)
+        or len(_FLAG.findall(whole)) >= _FLAGS_OF_SETTINGS
+    ):
+        return None
+    if ":::mllog" in whole and not _MLLOG.search(whole):
+        return None
+    return _Study(Shape(texts)).recipe()
+
+
+class _Study:
+    """The one look at a new shape."""
+
+    def __init__(self, shape: Shape) -> None:
+        self._shape = shape
+
+    def recipe(self) -> Recipe | None:
+        best = self._shape.best
+        loss = best.get("policy_loss") or best.get("loss") or best.get("eval_loss")
+        if self._shape.bar >= 0:
+            return self._of_bar(loss)
+        if loss is not None:
+            return self._of_loss(loss)
+        return None if "%|" in self._shape.whole else self._without_loss()
+
+    def _of_bar(self, loss: Field | None) -> Recipe | None:
+        shape = self._shape
+        bar = bar_named("#".join(shape.texts[: shape.bar + 1]), has_loss=loss is not None)
+        if bar is None:
+            return None
+        told = self._recipe(bar.series, loss)
+        evaluates = bar.evaluates or _role(loss) == "eval_loss"
+        return replace(
+            told,
+            series=f"eval {bar.series}" if evaluates else bar.series,
+            evaluates=evaluates,
+            plain_bar=bar.nameless,
+            quoted=False,
+        )
+
+    def _of_loss(self, loss: Field) -> Recipe:
+        shape = self._shape
+        if is_keras_bar(shape.whole):
+            return replace(self._recipe("bar loss", loss), plain_bar=True)
+        evaluates = self._evaluates(loss)
+        if evaluates:
+            head = self._head()
+            series = f"eval {head}" if loss.key in head else f"eval {head} {loss.key}"
+        elif shape.is_rl:
+            series = f"rl {_named(self._head(to_step=True), loss)}"
+        else:
+            series = _named(self._head(), loss)
+        alone = (
+            shape.step >= 0
+            or loss.quoted
+            or shape.has("pace", "epoch", "rate")
+            or shape.is_told_by("seconds")
+            or _ALONE.match(shape.whole.rstrip()) is not None
+        )
+        return replace(self._recipe(series, loss), alone=alone, evaluates=evaluates)
+
+    def _without_loss(self) -> Recipe | None:
+        """Steps with a norm or a pace, losses of precision, head lines, lines of a block."""
+        shape = self._shape
+        stepped = shape.step >= 0
+        told = shape.has("grad_norm", "rate", "pace", "reward", "skipped")
+        if stepped and (told or shape.is_told_by("seconds")):
+            head = self._head(to_step=shape.is_rl)
+            return self._recipe(f"rl {head}" if shape.is_rl else head)
+        scale, rate = shape.best.get("loss_scale"), shape.best.get("rate")
+        if scale is not None and (weight(scale) != 3 or _LOGGED_SCALE in shape.whole):
+            return self._recipe(self._head() or scale.key)
+        if rate is not None and rate.key.startswith("global_step"):
+            return self._recipe(rate.key)
+        step = shape.best.get("step")
+        if step is not None and step.index == shape.step:
+            _, bracket, inside = shape.texts[shape.step].rpartition("[")
+            framed = bool(bracket) and "]" not in inside or counts_over_epochs(step)
+            framed = framed and shape.total >= 0
+            return replace(self._recipe(self._head()), alone=False, opens=True, framed=framed)
+        if shape.is_epoch_alone:
+            return replace(self._recipe("epoch"), alone=False, opens=True)
+        if shape.has("grad_norm"):
+            return replace(self._recipe(self._head()), alone=False)
+        return None
+
+    def _recipe(self, series: str, loss: Field | None = None) -> Recipe:
+        shape = self._shape
+        seconds, rate = shape.best.get("seconds"), shape.best.get("rate")
+        inverted = rate is not None and (seconds is None or weight(seconds) < weight(rate))
+        pace = rate if inverted else seconds
+        return Recipe(
+            series=" ".join(series.split()),
+            quoted=loss is not None and loss.quoted,
+            step=_part(shape.step),
+            total=_part(shape.total),
+            counted=_part(shape.counted),
+            epoch=_part(shape.epoch),
+            loss=_part_of(loss),
+            loss_key=loss.key if loss else "",
+            loss_weight=weight(loss) if loss else 0,
+            grad_norm=_part_of(shape.best.get("grad_norm")),
+            loss_scale=_part_of(shape.best.get("loss_scale")),
+            seconds=_part_of(pace),
+            divisor=pace.meaning.divisor if pace and pace.meaning else 1.0,
+            inverted=inverted,
+        )
+
+    def _evaluates(self, loss: Field) -> bool:
+        if _role(loss) == "eval_loss":
+            return True
+        if "train" in loss.key:
+            return False
+        head = _SOURCE_FILE.sub("", self._head())
+        told = [match.end() for match in _EVAL_HEAD.finditer(head)]
+        return bool(told) and told[-1] > head.rfind("train")
+
+    def _head(self, *, to_step: bool = False) -> str:
+        """The words before the first loss or norm; settings with numbers between are left out.
+
+        Where the loss is missing the words stay the same.
+        """
+        shape = self._shape
+        record = _MLLOG.search(shape.whole)
+        if record:
+            return f"mllog {record[1]}"
+        kept = {shape.step if shape.counted < 0 else shape.counted, shape.total}
+        epoch = shape.best.get("epoch")
+        kept.add(epoch.index if epoch else -1)
+        at_progress = max(shape.step, shape.total)
+        first = min(
+            (field.index for field in shape.fields.values() if _role(field) in _HEALTH),
+            default=at_progress,
+        )
+        if shape.step >= 0 and to_step:
+            first = min(first, at_progress + 1)
+        words = _CLOCK.sub("#", " ".join("".join(self._said(first, kept)).split()))
+        words = _PADDING.sub("", words)
+        return words.rstrip(_JOINTS).lstrip(" |-,")[-_LONGEST_NAME:]
+
+    def _said(self, first: int, kept: set[int]) -> Iterator[str]:
+        dropped = False
+        texts = self._shape.texts
+        for index, text in enumerate(texts[: first + 1]):
+            field = self._shape.fields.get(index)
+            if dropped and _CLOCK_PART.fullmatch(text):
+                continue
+            is_setting = field is not None and field.explicit and field.key not in _KINDS
+            dropped = index not in kept and (index == first or is_setting)
+            if not dropped:
+                yield f"{text}#" if index < len(texts) - 1 else ""
+            elif field is not None:
+                yield f"{field.extra.rstrip(_JOINTS)} "
+
+
+def _named(head: str, loss: Field) -> str:
+    """A loss of no usual name may be one of several domains: it names the series."""
+    plain = weight(loss) > _USUAL and any(letter.isalpha() for letter in head)
+    return head if plain else f"{head} {loss.key}"
+
+
+def _role(field: Field | None) -> Role | None:
+    return field.meaning.role if field is not None and field.meaning is not None else None
+
+
+def _part(index: int) -> int:
+    return 2 * index + 1 if index >= 0 else 0
+
+
+def _part_of(field: Field | None) -> int:
+    return _part(field.index) if field else 0

@@ -1,0 +1,235 @@
+"""Read training progress from the metric lines of a log: points of step, loss, norm and pace.
+
+Nearly all lines that come are metrics or none, and both in few shapes. A line without any word of
+training is let go after a few searches. Of the rest the shape (the texts between the numbers) is
+looked up: it is studied when first met (`app.compress.metrics`), and read by position from then.
+
+What one line does not say, its neighbours may (`app.compress.metric_memory`); such memory ends
+where lines are left out. Memory bound: at most twice `limit` points, and shapes of two million
+characters.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from app.compress.metric_fields import number, parts_of
+from app.compress.metric_memory import Block, Memory, Place
+from app.compress.metric_tables import Row, Table, table
+from app.compress.metrics import Recipe, recipe
+from app.compress.thinning import Tracks
+from app.model import Point
+
+_LONGEST = 16_384
+_SHAPES_BUDGET = 2_000_000  # characters
+_GAP = 4  # lines; more left out is another window of the log
+_LARGEST_STEP = 1e15
+_BAR = "bar of "
+_MOST_IN_VAIN = 200_000  # characters
+# iter(train) [ 510/2046] | loss train (curr): 1.199 | 11.8750 loss, | [batch=160/3200]
+_HINT = re.compile(r"(?:loss|step|iter|epoch|norm|scale|batch|%\|)[^#]{0,32}#|# loss")
+_SURE = re.compile(r"(?:loss|step)[\"' :=]{1,4}#|%\|")
+_UNSEEN = Recipe("")
+
+
+class SeriesReader:
+    """Takes lines of one file in order (windows of them on large logs); gives bounded points.
+
+    A series is what shares file, rank and name.
+    """
+
+    def __init__(self, limit: int = 4096) -> None:
+        """Keep at most `limit` points of a series, and twice that of all together."""
+        self._tracks = Tracks(limit)
+        self._recipes: dict[tuple[str, ...], Recipe | None] = {}
+        self._shapes_size = 0
+        self._in_vain = 0
+        self._memories: dict[tuple[int, int | None], Memory] = {}
+        self._table: Table | None = None
+        self._file = -1
+        self._line = 0
+
+    def feed(
+        self, file: int, number: int, text: str, *, rank: int | None, time: float | None
+    ) -> None:
+        """Take one line, without prefix, colours and line end."""
+        if file != self._file or number - self._line > _GAP:
+            self._leave(file)
+        self._line = number
+        line = text.lower()
+        if self._table is not None and "," in line:
+            row = self._table.row(line)
+            if row is not None:
+                self._take_row(row, Place(file, number, rank, time))
+                return
+        if not (
+            "loss" in line
+            or "step" in line
+            or "iter" in line
+            or "%|" in line
+            or "epoch" in line
+            or "norm" in line
+            or "[batch=" in line
+        ):
+            return
+        if len(line) > _LONGEST:
+            line = line[:_LONGEST]
+        if "," in line and " " not in line:
+            self._table = table(line) or self._table
+        parts = parts_of(line)
+        shape = tuple(parts[::2])
+        how = self._recipes.get(shape, _UNSEEN)
+        if how is _UNSEEN:
+            how = self._study(shape)
+        if how is not None:
+            self._take(how, parts, line, Place(file, number, rank, time))
+
+    def points(self) -> tuple[Point, ...]:
+        """Give all points in order of (file, number)."""
+        for memory in self._memories.values():
+            self._close(memory)
+        return tuple(
+            replace(point, series=f"eval {point.series}") if self._is_of_eval(point) else point
+            for point in self._tracks.points()
+        )
+
+    def _study(self, shape: tuple[str, ...]) -> Recipe | None:
+        """Look at a new shape, unless too many were of no use: prose that speaks of steps."""
+        whole = "#".join(shape)
+        worth = _HINT if self._in_vain < _MOST_IN_VAIN else _SURE
+        how = None
+        if self._in_vain < 4 * _MOST_IN_VAIN and worth.search(whole):
+            how = recipe(shape)
+            self._in_vain += 0 if how else len(whole)
+        self._shapes_size += len(whole) + 100
+        if self._shapes_size > _SHAPES_BUDGET:
+            self._recipes.clear()
+            self._shapes_size = len(whole)
+        self._recipes[shape] = how
+        return how
+
+    def _leave(self, file: int) -> None:
+        """Lines are left out, or another file begins."""
+        for memory in self._memories.values():
+            self._close(memory)
+            memory.forget_bars()
+        if file != self._file:
+            self._table = None
+        self._file = file
+
+    def _memory(self, place: Place) -> Memory:
+        key = place.file, place.rank
+        memory = self._memories.get(key)
+        if memory is None:
+            memory = self._memories[key] = Memory()
+        return memory
+
+    def _take(self, how: Recipe, parts: Sequence[str], text: str, place: Place) -> None:
+        memory = self._memory(place)
+        step, total = _progress(how, parts)
+        if how.opens:
+            self._close(memory)
+            memory.block = Block(how, place, step, total, place.number)
+            return
+        loss = number(parts[how.loss]) if how.loss else None
+        grad_norm = _norm(parts[how.grad_norm]) if how.grad_norm else None
+        series = how.series
+        block = memory.block
+        if not how.step and block is not None and block.holds(text, place.number):
+            step, total, block.last = block.step, block.total, place.number
+            if how.evaluates:
+                series = f"eval {block.head.series} {how.loss_key}"
+            elif how.alone:
+                block.told = True
+            else:
+                block.add(how, loss, grad_norm, place)
+                return
+        elif not how.alone:
+            return
+        elif how.plain_bar and step is not None and total is not None:
+            series = series.replace("bar", f"{_BAR}{total}", 1)
+            memory.see_bar(step, total)
+        elif how.quoted and not how.step:
+            step, total = memory.step_of_dict(evaluates=how.evaluates)
+        scale = number(parts[how.loss_scale]) if how.loss_scale else None
+        seconds = _seconds(how, parts) if how.seconds else None
+        if step is loss is grad_norm is scale is seconds is None:
+            return
+        track = self._tracks.track(place.file, place.rank, series)
+        if track is None:
+            return
+        if how.epoch and step is not None and total is not None:
+            epoch = _whole(parts[how.epoch])
+            if epoch is not None:
+                passed = track.passed(epoch, step, total)
+                step, total = step + passed, total + passed
+        file, at, rank, time = place
+        track.held.add(
+            Point(file, at, series, time, rank, step, total, loss, grad_norm, scale, seconds)
+        )
+
+    def _take_row(self, row: Row, place: Place) -> None:
+        series = f"eval csv {row.column}" if row.evaluates else f"csv {row.column}"
+        track = self._tracks.track(place.file, place.rank, series)
+        if track is not None:
+            point = Point(
+                file=place.file,
+                number=place.number,
+                series=series,
+                time=place.time,
+                rank=place.rank,
+                step=_whole(row.step) if row.step else None,
+                loss=number(row.loss) if row.loss else None,
+                grad_norm=_norm(row.grad_norm) if row.grad_norm else None,
+            )
+            track.held.add(point)
+
+    def _close(self, memory: Memory) -> None:
+        block, memory.block = memory.block, None
+        point = block.point() if block is not None else None
+        if point is not None:
+            track = self._tracks.track(point.file, point.rank, point.series)
+            if track is not None:
+                track.held.add(point)
+
+    def _is_of_eval(self, point: Point) -> bool:
+        total = point.total_steps
+        if total is None or point.series != f"{_BAR}{total}":
+            return False
+        memory = self._memories.get((point.file, point.rank))
+        return memory is not None and not memory.is_of_training(total)
+
+
+def _progress(how: Recipe, parts: Sequence[str]) -> tuple[int | None, int | None]:
+    step = _whole(parts[how.step]) if how.step else None
+    total = _whole(parts[how.total]) if how.total else None
+    if step is None or total is None or total < max(1, step):
+        return step, None
+    if how.counted:
+        counted = _whole(parts[how.counted])
+        if counted is None or abs(counted - step) > 1:
+            return step, None
+    return step, total
+
+
+def _whole(token: str) -> int | None:
+    if token.isdecimal() and len(token) < 16:
+        return int(token)
+    value = number(token)
+    return int(value) if 0 <= value < _LARGEST_STEP and value == int(value) else None
+
+
+def _norm(token: str) -> float:
+    """Read a gradient norm; InternEvo says -1 for an infinite one and -2 for NaN."""
+    value = number(token)
+    if value < 0:
+        return math.inf if value == -1 else math.nan
+    return value
+
+
+def _seconds(how: Recipe, parts: Sequence[str]) -> float | None:
+    value = number(parts[how.seconds])
+    if not 0 < value < math.inf:
+        return None
+    return round(1 / value if how.inverted else value / how.divisor, 9)

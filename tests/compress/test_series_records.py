@@ -1,0 +1,125 @@
+"""One invented line for each form of dict, table, bar and RL report, and what is read from it."""
+
+import pytest
+from series_reading import NAN, agrees, read
+
+# name, lines, and of the last point: series, step, total, loss, grad norm, loss scale, seconds
+FORMATS = [
+    (
+        "HF Trainer with its bar",
+        "  2%|▏         | 30/1800 [02:05<2:03:01, 4.17s/it]\n"
+        "{'loss': 1.7731, 'grad_norm': 1.88, 'learning_rate': 9.1e-06, 'epoch': 0.05}",
+        ("loss", 30, 1800, 1.7731, 1.88, None, None),
+    ),
+    (
+        "HF Trainer, quoted numbers",
+        "{'loss': '0.88', 'grad_norm': 'nan', 'learning_rate': '2e-05', 'epoch': '0.4'}",
+        ("loss", None, None, 0.88, NAN, None, None),
+    ),
+    (
+        "trl DPO",
+        "{'loss': 0.6012, 'rewards/chosen': 0.21, 'rewards/rejected': -0.44, 'rewards/margins': "
+        "0.65, 'grad_norm': 3.1, 'epoch': 0.2}",
+        ("loss", None, None, 0.6012, 3.1, None, None),
+    ),
+    (
+        "trl PPO",
+        "{'eps': 1, 'objective/kl': 7.1, 'objective/scores': 1.1, 'loss/policy_avg': 0.0012, "
+        "'loss/value_avg': 0.31, 'lr': 3e-06, 'episode': 512, 'epoch': 0.4}",
+        ("rl loss/policy_avg", 512, None, 0.0012, None, None, None),
+    ),
+    (
+        "ms-swift",
+        '{"loss": -3.1e-05, "grad_norm": 0.077, "reward": 0.64, "kl": 0.0003, '
+        '"global_step/max_steps": "14/410", "elapsed_time": "0h 21m 4s", '
+        '"train_speed(iter/s)": 0.004}',
+        ("rl loss", 14, 410, -3.1e-05, 0.077, None, 250.0),
+    ),
+    (
+        "JSON lines",
+        '{"ts": 1750000123.250, "step": 70, "loss": 2.91150, "grad_norm": 0.5400, "lr": 3.1e-06}',
+        ('"step":#', 70, None, 2.9115, 0.54, None, None),
+    ),
+    (
+        "MLPerf",
+        ':::MLLOG {"namespace": "", "time_ms": 1720000760344, "event_type": "POINT_IN_TIME", "key":'
+        ' "tracked_stats", "value": {"train_loss": 1.55}, "metadata": {"samples_count": 960}}',
+        ("mllog tracked_stats", 960, None, 1.55, None, None, None),
+    ),
+    (
+        "MLPerf train_loss",
+        ':::MLLOG {"namespace": "", "time_ms": 1720000760344, "event_type": "POINT_IN_TIME", "key":'
+        ' "train_loss", "value": 1.61, "metadata": {"samples_count": 480, "lineno": 88}}',
+        ("mllog train_loss", 480, None, 1.61, None, None, None),
+    ),
+    (
+        "Lightning CSVLogger",
+        "epoch,grad_norm,lr-AdamW,step,train_loss_epoch,train_loss_step,val_loss\n"
+        "0,,0.0003,49,,,\n0,0.71,,49,,3.118,",
+        ("csv train_loss_step", 49, None, 3.118, 0.71, None, None),
+    ),
+    (
+        "Lightning CSVLogger, validation row",
+        "epoch,grad_norm,lr-AdamW,step,train_loss_epoch,train_loss_step,val_loss\n0,,,99,,,nan",
+        ("eval csv val_loss", 99, None, NAN, None, None, None),
+    ),
+    (
+        "tqdm with postfix",
+        "Epoch 0:  40%|████      | 200/500 [05:00<07:30, 1.50s/it, loss=2.44, lr=1.0e-4]",
+        ("epoch # bar loss", 200, 500, 2.44, None, None, 1.5),
+    ),
+    (
+        "Keras",
+        "  12/800 [..............................] - ETA: 41s - loss: nan - accuracy: 0.5311",
+        ("bar of 800 loss", 12, 800, NAN, None, None, None),
+    ),
+    (
+        "Keras, end of an epoch",
+        "800/800 [==============================] - 22s 27ms/step - loss: 0.64 - val_loss: 0.70",
+        ("bar of 800 loss", 800, 800, 0.64, None, None, 0.027),
+    ),
+    (
+        "OpenRLHF",
+        "✨ Global step 41: {'policy_loss': -0.011, 'kl': 0.0031, 'reward': 0.55, 'return': 0.02, "
+        "'response_length': 410.7}",
+        ("rl ✨ global step #", 41, None, -0.011, None, None, None),
+    ),
+    (
+        "verl",
+        "step:17 - actor/entropy:0.402 - actor/kl_loss:0.011 - actor/pg_loss:-0.021 - "
+        "actor/grad_norm:0.301 - actor/lr:1.000e-06 - critic/score/mean:0.480 - "
+        "response_length/mean:611.2 - timing_s/step:98.5",
+        ("rl step:#", 17, None, -0.021, 0.301, None, 98.5),
+    ),
+    (
+        "verl, wrapped numbers",
+        "step:18 - actor/pg_loss:np.float64(nan) - actor/grad_norm:np.float64(0.297) - "
+        "timing_s/step:np.float64(97.5)",
+        ("rl step:#", 18, None, NAN, 0.297, None, 97.5),
+    ),
+    (
+        "verl SFT",
+        "step:44 - train/loss:1.05 - train/grad_norm:0.41 - train/lr:8.2e-06 - train/time(s):3.05",
+        ("step:#", 44, None, 1.05, 0.41, None, 3.05),
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"), [pytest.param(text, wanted, id=name) for name, text, wanted in FORMATS]
+)
+def test_the_form_is_read(text, wanted):
+    point = read(text)[-1]
+    assert agrees(point, wanted), point
+
+
+def test_engine_lines_of_a_rollout_worker_are_no_steps():
+    assert not read(
+        "INFO 07-02 05:11:00 [loggers.py:116] Engine 000: Avg prompt throughput: 12.0 tokens/s, "
+        "Avg generation throughput: 310.4 tokens/s, Running: 9 reqs, Waiting: 0 reqs"
+    )
+
+
+def test_the_summary_of_wandb_is_no_reading():
+    assert not read("wandb:        loss nan")
+    assert not read("       loss nan")
