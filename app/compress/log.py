@@ -178,7 +178,7 @@ class _Taking:
             raw = scanned.line(i)
             if i not in kept:
                 self._routine.count(raw)
-            for piece in self._reading.clean(raw.decode("utf-8", "replace")):
+            for piece in self._reading.clean(raw.decode("utf-8", "replace").rstrip("\r\n")):
                 prefix = file.read_prefix(piece)
                 file.series.feed(
                     index,

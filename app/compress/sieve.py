@@ -104,7 +104,7 @@ class Sieve:
     def _keep(self, number: int, raw: bytes, met: tuple[int, ...]) -> None:
         self._kept_numbers.add(number)
         self._budget.spend(len(raw))
-        for piece in self._clean(raw.decode("utf-8", "replace")):
+        for piece in self._clean(raw.decode("utf-8", "replace").rstrip("\r\n")):
             prefix = self._read_prefix(piece)
             line = Line(
                 file=self._file,

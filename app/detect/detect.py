@@ -7,7 +7,7 @@ from app.detect.attempts import cut
 from app.detect.ending import ending
 from app.detect.findings import group, without_recovered
 from app.detect.health import health
-from app.detect.locate import locate
+from app.detect.locate import joined, locate
 from app.detect.meaning import understand
 from app.detect.reported import reported
 from app.detect.signals import marks, sight
@@ -52,7 +52,7 @@ def detect(sighted: Sighted, attempt: Attempt, compiled: Compiled, job: Job) -> 
         ending=end,
         located=sighted.located,
         context=tuple(s for s in own if s.strength == "context"),
-        exits=tuple(m for m in own_marks if m.kind == "exit"),
+        exits=tuple(m for m in joined(own_marks) if m.kind == "exit"),
         saved=tuple(m for m in own_marks if m.kind == "saved"),
         remarks=remarks,
     )

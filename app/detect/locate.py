@@ -1,15 +1,17 @@
 """Where ranks run, from whatever the log gives: launcher tables, NCCL's account, prefixes."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from app.model import Line, Located, Marked
 
-K = TypeVar("K")
+_K = TypeVar("_K")
+_TABLE_ROWS = 5  # torchelastic tells time, host, rank, exit code of one process on lines in a row
 
 
-def locate(lines: Iterable[Line], marks: Iterable[Marked]) -> Located:
+def locate(lines: Iterable[Line], marks: Sequence[Marked]) -> Located:
     """Map ranks to hosts and GPUs, and addresses to hosts; the commonest answer is taken."""
     hosts: dict[int, Counter[str]] = {}
     gpus: dict[int, Counter[str]] = {}
@@ -17,7 +19,7 @@ def locate(lines: Iterable[Line], marks: Iterable[Marked]) -> Located:
     for line in lines:
         if line.rank is not None and line.host:
             hosts.setdefault(line.rank, Counter())[line.host] += 1
-    for mark in marks:
+    for mark in _of_the_whole_job(joined(marks)):
         rank = _number(mark.facts.get("rank"))
         if rank is None:
             rank = mark.line.rank
@@ -37,7 +39,38 @@ def locate(lines: Iterable[Line], marks: Iterable[Marked]) -> Located:
     )
 
 
-def _commonest(counted: Mapping[K, Counter[str]]) -> dict[K, str]:
+def joined(marks: Sequence[Marked]) -> Iterator[Marked]:
+    """Join the rows of a table: marks of neighbouring lines whose facts add to each other."""
+    open_mark: Marked | None = None
+    for mark in marks:
+        if mark.kind not in ("exit", "place"):
+            continue
+        if open_mark is not None and _belongs(open_mark, mark):
+            open_mark = replace(open_mark, facts={**mark.facts, **open_mark.facts})
+            continue
+        if open_mark is not None:
+            yield open_mark
+        open_mark = mark
+    if open_mark is not None:
+        yield open_mark
+
+
+def _belongs(table: Marked, row: Marked) -> bool:
+    if row.line.file != table.line.file or row.line.stream != table.line.stream:
+        return False
+    if not 0 <= row.line.number - table.line.number <= _TABLE_ROWS:
+        return False
+    return all(table.facts.get(name, value) == value for name, value in row.facts.items())
+
+
+def _of_the_whole_job(marks: Iterable[Marked]) -> list[Marked]:
+    """Leave out places within sub-groups, whose ranks are counted anew."""
+    found = list(marks)
+    world = max((_number(mark.facts.get("world")) or 0 for mark in found), default=0)
+    return [m for m in found if "world" not in m.facts or _number(m.facts["world"]) == world]
+
+
+def _commonest(counted: Mapping[_K, Counter[str]]) -> dict[_K, str]:
     return {key: counter.most_common(1)[0][0] for key, counter in counted.items()}
 
 

@@ -12,8 +12,6 @@ from app.rulebook.relation import Link, Relation
 from app.rulebook.rulebook import Rulebook
 
 _WEIGHT: dict[Strength, int] = {"proof": 3, "clue": 2, "echo": 1, "context": 0}
-# Who waits notices late: what shows within this many seconds after the onset of a wait began it.
-_SLACK_SECONDS = 120.0
 
 
 def rank(findings: Sequence[Finding], rulebook: Rulebook) -> Ranking:
@@ -123,14 +121,10 @@ def _hosts(finding: Finding) -> set[str]:
 def _came_first(culprit: Finding, finding: Finding) -> bool:
     """Compare by clock where both have one, else by place in one file.
 
-    A wait of N seconds began N seconds before its line: what shows well after its onset, but
-    before its line, is the noise of tearing down. Files without clocks cannot be ordered; there
-    the edge is given the benefit of the doubt.
+    Files without clocks cannot be ordered; there the edge is given the benefit of the doubt.
     """
     own, other = culprit.first, finding.first
     if own.time is not None and other.time is not None:
-        if finding.onset is not None and finding.onset < other.time:
-            return own.time <= finding.onset + _SLACK_SECONDS or own.time < other.time - 1.0
         if own.time != other.time or own.file != other.file:
             return own.time <= other.time
     return own.file != other.file or _place(own) < _place(other)

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from app.model import Detected, Finding, Located, Sighting, Suspect
 from app.rulebook.rulebook import Rulebook
@@ -12,33 +13,35 @@ _WAITS = ("NCCLTimeoutError", "NCCLRemoteError", "Stalled")
 
 
 def suspects(root: Finding, detected: Detected, rulebook: Rulebook) -> tuple[Suspect, ...]:
-    """Give the likeliest places first; none where the cause has no place (a wrong argument)."""
-    signal = rulebook.signal_named.get(root.signal)
+    """Give the likeliest places first; none where the cause has no place (a wrong argument).
+
+    Other findings of the same cause tell of the same fault: often one line has the host and
+    another the GPU. Who merely waited is never accused, but the few that did not may be.
+    """
+    where = detected.located
+    alike = [root, *(f for f in detected.findings if f.cause == root.cause and f is not root)]
+    named = [place for finding in alike for place in _accused(finding, where, rulebook)]
+    if not named and root.cause in _WAITS:
+        named = list(_silent([s for finding in alike for s in finding.sightings], where))
+    return tuple(_merged(named))[:_MOST]
+
+
+def _accused(finding: Finding, where: Located, rulebook: Rulebook) -> Iterable[Suspect]:
+    signal = rulebook.signal_named.get(finding.signal)
     accused = signal.suspect if signal else "printer"
     if accused == "nobody":
         return ()
-    where = detected.located
     if accused == "peer":
-        named = _peers(root, where)
-        if named:
-            return named
-    if root.cause in _WAITS:
-        silent = _silent(root, where)
-        if silent:
-            return silent
-    return _printers(root, where)
+        return _peers(finding, where)
+    return () if finding.cause == "NCCLTimeoutError" else _printers(finding, where)
 
 
-def _printers(root: Finding, where: Located) -> tuple[Suspect, ...]:
-    """Who printed it, the first to do so in front; when everybody did, nobody stands out."""
-    found: dict[tuple[str | None, int | None], Suspect] = {}
-    for sighting in root.sightings:
-        suspect = _printer(sighting, where)
-        key = (suspect.host, suspect.rank)
-        if key != (None, None) and key not in found:
-            why = "first to fail" if not found else "failed as well"
-            found[key] = Suspect(suspect.host, suspect.rank, suspect.gpu, suspect.nic, why)
-    return tuple(found.values())[:_MOST]
+def _printers(finding: Finding, where: Located) -> Iterable[Suspect]:
+    """Who printed it, the first to do so in front."""
+    for number, sighting in enumerate(finding.sightings):
+        place = _printer(sighting, where)
+        if place != Suspect():
+            yield replace(place, why="failed as well" if number else "first to fail")
 
 
 def _printer(sighting: Sighting, where: Located) -> Suspect:
@@ -55,9 +58,10 @@ def _printer(sighting: Sighting, where: Located) -> Suspect:
     return Suspect(host, rank, gpu, facts.get("nic"))
 
 
-def _peers(root: Finding, where: Located) -> tuple[Suspect, ...]:
+def _peers(finding: Finding, where: Located) -> Iterable[Suspect]:
+    """Whom the lines blame, with how many of them do."""
     blamed: Counter[tuple[str | None, int | None]] = Counter()
-    for sighting in root.sightings:
+    for sighting in finding.sightings:
         facts = sighting.facts
         rank = _number(facts.get("peer_rank"))
         address = facts.get("peer_host") or facts.get("peer")
@@ -66,40 +70,54 @@ def _peers(root: Finding, where: Located) -> tuple[Suspect, ...]:
         bare = re.sub(r"<\d+>$|:\d+$", "", address) if address else None
         host = where.host_of_ip.get(bare, bare) if bare else where.host_of_rank.get(rank or 0)
         blamed[host, rank] += 1
-    return tuple(
-        Suspect(host, rank, why=f"blamed by {count} line{'s' * (count > 1)}")
-        for (host, rank), count in blamed.most_common(_MOST)
-    )
+    for (host, rank), count in blamed.most_common(_MOST):
+        yield Suspect(host, rank, why=f"blamed by {count} line{'s' * (count > 1)}")
 
 
-def _silent(root: Finding, where: Located) -> tuple[Suspect, ...]:
+def _silent(sightings: Sequence[Sighting], where: Located) -> Iterable[Suspect]:
     """The ranks that do not complain, if they are few among many that do."""
-    complaining = set(_ranks(root.sightings))
-    known = complaining | set(where.host_of_rank)
-    missing = sorted((known | set(range(max(complaining, default=-1) + 1))) - complaining)
-    if not complaining or not missing or len(missing) > max(1, len(complaining) // 3):
-        return ()
-    return tuple(
-        Suspect(
-            where.host_of_rank.get(rank),
-            rank,
-            where.gpu_of_rank.get(rank),
-            why="the only rank that did not time out"
-            if len(missing) == 1
-            else "did not time out while others did",
-        )
-        for rank in missing[:_MOST]
-    )
+    complaining = {rank for sighting in sightings if (rank := _rank(sighting)) is not None}
+    known = {*where.host_of_rank, *range(max(complaining, default=-1) + 1)}
+    missing = sorted(known - complaining)
+    if complaining and missing and len(missing) <= max(1, len(complaining) // 3):
+        alone = "the only rank that did not time out"
+        for rank in missing:
+            yield Suspect(
+                where.host_of_rank.get(rank),
+                rank,
+                where.gpu_of_rank.get(rank),
+                why=alone if len(missing) == 1 else "did not time out while others did",
+            )
 
 
-def _ranks(sightings: Iterable[Sighting]) -> Sequence[int]:
-    found = []
-    for sighting in sightings:
-        rank = _number(sighting.facts.get("rank"))
-        rank = sighting.line.rank if rank is None else rank
-        if rank is not None:
-            found.append(rank)
+def _merged(places: Iterable[Suspect]) -> Iterable[Suspect]:
+    """Join what is known of one place: a host without a rank, a rank whose host comes later."""
+    found: list[Suspect] = []
+    for place in places:
+        for index, known in enumerate(found):
+            if _may_be_same(known, place):
+                found[index] = Suspect(
+                    known.host or place.host,
+                    place.rank if known.rank is None else known.rank,
+                    known.gpu or place.gpu,
+                    known.nic or place.nic,
+                    known.why,
+                )
+                break
+        else:
+            found.append(place)
     return found
+
+
+def _may_be_same(one: Suspect, other: Suspect) -> bool:
+    pairs = ((one.host, other.host), (one.rank, other.rank), (one.gpu, other.gpu))
+    agreed = [a == b for a, b in pairs if a is not None and b is not None]
+    return all(agreed) and (bool(agreed) or one.host is None or other.host is None)
+
+
+def _rank(sighting: Sighting) -> int | None:
+    rank = _number(sighting.facts.get("rank"))
+    return sighting.line.rank if rank is None else rank
 
 
 def _number(text: str | None) -> int | None:

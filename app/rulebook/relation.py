@@ -1,9 +1,10 @@
 """Which cause or signal explains which.
 
-Edges are written on causes, on their domains and on single signals. They are followed through
-causes that are absent, and a chain is as weak as its weakest link: one `if_earlier` edge in it
-makes the whole of it `if_earlier`, and the first scope met on the way binds it. Cycles through
-`always` edges are refused at load, so that among any findings at least one has no explanation.
+Edges are written on causes, on their domains and on single signals. Chains of `always` edges are
+followed through causes that are absent; the first scope met on the way binds the whole of it. An
+`if_earlier` edge makes no chain: order says something about two things that are both there, and
+through absent ones nearly everything would explain nearly everything. Cycles through `always`
+edges are refused at load, so that among any findings at least one has no explanation.
 """
 
 from collections.abc import Iterable, Mapping
@@ -68,25 +69,24 @@ def _links(explains: Explains) -> Iterable[tuple[str, Link]]:
 def _reach(
     start: str, direct: Mapping[str, tuple[tuple[str, Link], ...]], cause_of: Mapping[str, str]
 ) -> dict[str, Link]:
-    """Walk outwards, `always` chains first, so that each target keeps its strongest link."""
+    """Walk outwards along `always` edges; then add what comes next by `if_earlier`."""
     reach: dict[str, Link] = {}
-    for weakest in ("always", "if_earlier"):
-        waiting = [(start, Link("always"))]
-        walked: set[str] = set()
-        while waiting:
-            name, way = waiting.pop()
-            if name in walked:
-                continue
-            walked.add(name)
-            onward = (name, cause_of[name]) if name in cause_of and name != start else (name,)
-            for source in onward:
-                for target, link in direct.get(source, ()):
-                    kind: EdgeKind = "always" if way.kind == link.kind == "always" else "if_earlier"
-                    if weakest == "always" and kind != "always":
-                        continue
-                    step = Link(kind, link.scope if way.scope == "job" else way.scope)
+    waiting = [(start, Link("always"))]
+    walked: set[str] = set()
+    while waiting:
+        name, way = waiting.pop()
+        if name in walked:
+            continue
+        walked.add(name)
+        onward = (name, cause_of[name]) if name in cause_of and name != start else (name,)
+        for source in onward:
+            for target, link in direct.get(source, ()):
+                if link.kind == "always":
+                    step = Link("always", link.scope if way.scope == "job" else way.scope)
                     reach.setdefault(target, step)
                     waiting.append((target, step))
+    for target, link in direct.get(start, ()):
+        reach.setdefault(target, link)
     reach.pop(start, None)
     return reach
 
