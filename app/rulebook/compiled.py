@@ -29,7 +29,6 @@ TRACE: tuple[str, ...] = (
     r"Traceback \(most recent call",
     r'File "[^"]+", line \d',
     r"[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Expired|Iteration|Failure)\b",
-    r"^\w+(?:\.\w+)+: ",
     r"The above exception was the direct cause|During handling of the above exception",
     r"Exception ignored in|Error in atexit|Exception in thread|Exception in worker",
     r"terminate called|  what\(\):",
@@ -140,7 +139,7 @@ class Compiled:
         if found is None:
             return None
         return {
-            name: value.decode("utf-8", "replace")
+            name.decode(): value.decode("utf-8", "replace")
             for name, value in found.groupdict().items()
             if value is not None
         }
