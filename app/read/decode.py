@@ -200,9 +200,9 @@ def _utf8(reader: Reader) -> Reader:
 
 
 def _is_binary(head: bytes) -> bool:
-    """Tell programs and tensors from text with a few bad bytes; runs of NUL count as text."""
+    """Tell programs and tensors from text with a few bad bytes, NUL runs, bells and backspaces."""
     if head[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         return False
     text = head.replace(b"\0", b"")
-    control = sum(byte < 9 or 13 < byte < 27 or 27 < byte < 32 for byte in text)
-    return len(text) > 64 and control > len(text) * 0.1
+    control = sum(byte < 7 or 13 < byte < 27 or 27 < byte < 32 for byte in text)
+    return len(text) > 64 and control > len(text) * 0.2
