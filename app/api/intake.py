@@ -1,0 +1,102 @@
+"""Take a request for a diagnosis apart: the log goes to disk, the rest becomes values.
+
+A log may be the body itself, in which case it is written to disk as it arrives and kept as it was
+sent, or be named or contained in a JSON document, which is small and read whole.
+"""
+
+from collections.abc import AsyncIterator
+from dataclasses import asdict, replace
+
+from fastapi import Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
+
+from app.api.forms import DiagnosisRequest, LogAtUri, LogAtUris, RawQuery
+from app.api.problems import Unsupported
+from app.errors import SourceError, SourceTooLarge
+from app.model import Job
+from app.service import Service
+from app.store.diagnoses import Origin
+
+_MAX_JSON_BYTES = 8 << 20
+_RAW = ("", "text/plain", "application/octet-stream")
+_FIRST_BYTES = {"gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd"}
+
+
+async def read(request: Request, query: RawQuery, service: Service) -> tuple[Job, list[Origin]]:
+    """Read a whole request; when this returns an uploaded log is on the disk."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    encoding = request.headers.get("content-encoding", "identity").strip().lower()
+    if kind == "application/json":
+        if encoding != "identity":
+            raise Unsupported("Content-Encoding is for a log as the body, not for JSON")
+        return await _from_json(request, query, service)
+    if kind not in _RAW:
+        raise Unsupported(
+            f"a body of {kind!r} is not taken; send application/json, or the log itself as "
+            "text/plain or application/octet-stream (curl: -H 'Content-Type: text/plain')"
+        )
+    if encoding not in ("identity", *_FIRST_BYTES):
+        raise Unsupported(f"Content-Encoding {encoding!r} is not known; use gzip, zstd or none")
+    _check_length(request, service.settings.max_upload_bytes)
+    upload = await service.receive(_checked(request.stream(), encoding))
+    return query.job(), [upload]
+
+
+async def _from_json(
+    request: Request, query: RawQuery, service: Service
+) -> tuple[Job, list[Origin]]:
+    _check_length(request, _MAX_JSON_BYTES)
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > _MAX_JSON_BYTES:
+            raise _too_large(_MAX_JSON_BYTES)
+    try:
+        form = DiagnosisRequest.model_validate_json(bytes(body))
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_input=False, include_context=False)
+        raise RequestValidationError(
+            [{**item, "loc": ("body", *item["loc"])} for item in found]
+        ) from error
+    log = form.log
+    if isinstance(log, LogAtUri):
+        origins: list[Origin] = [await service.place(log.uri)]
+    elif isinstance(log, LogAtUris):
+        origins = [await service.place(uri) for uri in log.uris]
+    else:
+        origins = [await service.receive(_once(log.text.encode()))]
+    return _joined(query.job(), form.job.job()), origins
+
+
+def _joined(by_query: Job, by_body: Job) -> Job:
+    """Let the query fill in what the body leaves open."""
+    told = {name: value for name, value in asdict(by_body).items() if value not in (None, ())}
+    return replace(by_query, **told)
+
+
+def _check_length(request: Request, limit: int) -> None:
+    """Refuse at once what says that it is too large, before the client sends it."""
+    length = request.headers.get("content-length", "")
+    if length.isdigit() and int(length) > limit:
+        raise _too_large(limit)
+
+
+def _too_large(limit: int) -> SourceTooLarge:
+    return SourceTooLarge(f"the body is larger than {limit} bytes")
+
+
+async def _checked(chunks: AsyncIterator[bytes], encoding: str) -> AsyncIterator[bytes]:
+    """Pass a body on; refuse one that is not compressed as its header says."""
+    expected = _FIRST_BYTES.get(encoding, b"")
+    head = b""
+    async for chunk in chunks:
+        if len(head) < len(expected):
+            head += chunk[: len(expected)]
+            if not (head.startswith(expected) or expected.startswith(head)):
+                raise SourceError(f"the body is not {encoding}, as Content-Encoding says")
+        yield chunk
+
+
+async def _once(data: bytes) -> AsyncIterator[bytes]:
+    yield data

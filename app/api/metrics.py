@@ -1,0 +1,69 @@
+"""What Prometheus may ask for; one registry for each app, so that nothing is global."""
+
+from collections.abc import Iterator
+
+from prometheus_client import CollectorRegistry, Histogram, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from app.service import Service
+
+_BUCKETS = (0.005, 0.02, 0.1, 0.5, 2, 10, 60, 600)
+
+
+class Metrics:
+    """Figures of the HTTP side, counted here, and of the service, read from its tally."""
+
+    def __init__(self, service: Service) -> None:
+        self._registry = CollectorRegistry()
+        self._registry.register(_OfService(service))
+        self._requests = Histogram(
+            "firstfault_http_request_seconds",
+            "Time from a request to the end of its response",
+            ("method", "route", "status"),
+            buckets=_BUCKETS,
+            registry=self._registry,
+        )
+
+    def count(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Note a request that was answered."""
+        self._requests.labels(method, route, str(status)).observe(seconds)
+
+    def text(self) -> bytes:
+        """Give all figures in the text format."""
+        return generate_latest(self._registry)
+
+
+class _OfService(Collector):
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    def collect(self) -> Iterator[Metric]:
+        crew = self._service.crew
+        tally = crew.tally
+        complete = CounterMetricFamily(
+            "firstfault_diagnoses_complete", "Diagnoses that have an answer", labels=["cause"]
+        )
+        for cause, count in sorted(tally.complete.items()):
+            complete.add_metric([cause], count)
+        failed = CounterMetricFamily(
+            "firstfault_diagnoses_failed", "Diagnoses that could not be made", labels=["kind"]
+        )
+        for kind, count in sorted(tally.failed.items()):
+            failed.add_metric([kind], count)
+        yield complete
+        yield failed
+        yield CounterMetricFamily(
+            "firstfault_diagnosis_seconds", "Time from start to end, summed", tally.seconds
+        )
+        yield CounterMetricFamily(
+            "firstfault_diagnosis_cpu_seconds", "CPU time of the workers", tally.cpu_seconds
+        )
+        yield CounterMetricFamily(
+            "firstfault_uploaded_bytes", "Bytes of logs received", self._service.uploaded_bytes
+        )
+        yield CounterMetricFamily(
+            "firstfault_worker_deaths", "Worker processes that were replaced", crew.deaths
+        )
+        yield GaugeMetricFamily("firstfault_queued", "Diagnoses that wait", crew.queued)
+        yield GaugeMetricFamily("firstfault_running", "Diagnoses that run", crew.running)

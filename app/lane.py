@@ -1,0 +1,100 @@
+"""One worker process, and what to do when it dies.
+
+Each lane has a process of its own, so a log that kills its reader hurts no other diagnosis. The
+process is replaced when it dies, when its log takes too long, and when its lane closes.
+"""
+
+import asyncio
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from ctypes import c_double
+from pathlib import Path
+
+import structlog
+
+from app import worker
+from app.errors import FirstFaultError, UsageError
+from app.store.outcome import Fault
+
+_TRIES = 2
+
+log = structlog.get_logger()
+
+
+class Lane:
+    """A seat for one diagnosis at a time; `deaths` counts the processes that had to be replaced."""
+
+    def __init__(self, prepare: worker.Prepare, rules: Path, cache: Path) -> None:
+        self._context = multiprocessing.get_context("spawn")
+        self._progress = self._context.RawValue(c_double, 0.0)
+        self._setup = (prepare, rules, cache, self._progress)
+        self.deaths = 0
+        self._open()
+
+    @property
+    def progress(self) -> float:
+        """How much of the present log is read, from 0 to 1."""
+        return min(max(float(self._progress.value), 0.0), 1.0)
+
+    def loaded_rules(self) -> str:
+        """Wait for the worker to be ready; give the hash of its rules or raise their faults."""
+        try:
+            said = self._ready.result()
+        except BrokenProcessPool as error:
+            raise FirstFaultError("a worker process died while it started") from error
+        if isinstance(said, Fault):
+            raise UsageError(said.detail)
+        return said
+
+    async def read(self, order: worker.Order, seconds: float) -> worker.Reading:
+        """Have a log read; a log whose reader is killed is given a second one, and no third."""
+        for _ in range(_TRIES):
+            try:
+                return await self._read(order, seconds)
+            except BrokenProcessPool:
+                log.warning("worker killed", diagnosis_id=order.id)
+                self._replace()
+            except TimeoutError:
+                self._replace()
+                detail = f"the log was not read within {seconds:g} seconds"
+                return worker.Reading(Fault("TookTooLong", 500, detail))
+        detail = (
+            f"the process that read the log was killed {_TRIES} times; "
+            "the system log may say by whom (often: out of memory)"
+        )
+        return worker.Reading(Fault("WorkerKilled", 500, detail))
+
+    def close(self) -> None:
+        """End the process, whatever it is doing."""
+        self._kill()
+        self._executor.shutdown(wait=True, cancel_futures=True)
+
+    async def _read(self, order: worker.Order, seconds: float) -> worker.Reading:
+        self._progress.value = 0.0
+        try:
+            future = self._executor.submit(worker.read, order)
+        except BrokenProcessPool:  # it died idle, which is not this log's doing
+            self._replace()
+            future = self._executor.submit(worker.read, order)
+        return await asyncio.wait_for(asyncio.wrap_future(future), seconds)
+
+    def _replace(self) -> None:
+        self.deaths += 1
+        self._kill()
+        # Not waited for: a process that hangs in a dead file system cannot even be killed.
+        self._executor.shutdown(wait=False, cancel_futures=True)
+        self._open()
+
+    def _kill(self) -> None:
+        for child in self._children:
+            if child.is_alive():
+                child.kill()
+
+    def _open(self) -> None:
+        before = set(multiprocessing.active_children())
+        self._executor = ProcessPoolExecutor(
+            1, mp_context=self._context, initializer=worker.start, initargs=self._setup
+        )
+        self._ready = self._executor.submit(worker.hello)  # starts the process
+        self._children = set(multiprocessing.active_children()) - before

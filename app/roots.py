@@ -1,0 +1,74 @@
+"""Turn a log URI into a place that may be read: a regular file or a folder below a log root.
+
+Every symbolic link is resolved first, so that a link out of the root is refused. The check is made
+when a request comes in and again when its log is about to be read.
+"""
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from app.errors import SourceError, SourceNotFound, UsageError
+
+
+class OutsideRoots(SourceError):
+    """A place that requests may not read."""
+
+    status = 403
+
+
+class LogRoots:
+    """The folders that the operator has opened to requests."""
+
+    def __init__(self, roots: Sequence[Path]) -> None:
+        self._roots = tuple(root.resolve() for root in roots)
+
+    def place(self, uri: str) -> Path:
+        """Resolve a `file:///…` URI; raise UsageError or SourceError where it cannot be."""
+        parts = urlsplit(uri)
+        if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
+            raise UsageError(f"{uri!r}: a log URI has the form file:///folder/file")
+        path = unquote(parts.path)
+        if not path.startswith("/") or "\0" in path or parts.query or parts.fragment:
+            raise UsageError(f"{uri!r}: a log URI has the form file:///folder/file")
+        return self.check(Path(path))
+
+    def check(self, path: Path) -> Path:
+        """Resolve a path; raise where it leaves the roots, is missing or can be no log."""
+        if not self._roots:
+            raise OutsideRoots(
+                "log URIs are not accepted: FIRSTFAULT_LOG_ROOTS names no folder; "
+                "send the log as the body, or let the operator set FIRSTFAULT_LOG_ROOTS"
+            )
+        real = Path(os.path.realpath(path))
+        if not self._inside(real):
+            raise OutsideRoots(f"{path}: lies outside the folders of FIRSTFAULT_LOG_ROOTS")
+        try:
+            mode = real.stat().st_mode
+        except FileNotFoundError as error:
+            raise SourceNotFound(f"{path}: no such file or folder") from error
+        except OSError as error:
+            raise SourceError(f"{path}: cannot be read: {error.strerror or error}") from error
+        if stat.S_ISDIR(mode):
+            self._check_folder(real)
+        elif not stat.S_ISREG(mode):
+            raise SourceError(f"{path}: neither a file nor a folder")
+        return real
+
+    def _check_folder(self, folder: Path) -> None:
+        for link in _links(folder):
+            if not self._inside(Path(os.path.realpath(link))):
+                raise OutsideRoots(f"{link}: links out of the folders of FIRSTFAULT_LOG_ROOTS")
+
+    def _inside(self, real: Path) -> bool:
+        return any(real.is_relative_to(root) for root in self._roots)
+
+
+def _links(folder: Path) -> Iterator[Path]:
+    for parent, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            path = Path(parent, name)
+            if path.is_symlink():
+                yield path

@@ -1,0 +1,228 @@
+"""Accept diagnoses, have them done, keep them: the one place with side effects.
+
+A request is in the database before its caller hears of it. What was accepted and has not ended is
+taken up again at the next start, so a service may be killed at any moment. All methods belong to
+the event loop; whatever blocks is sent to threads, whatever computes to worker processes.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterable, AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import structlog
+
+from app import worker
+from app.crew import Crew, State
+from app.errors import SourceError, SourceTooLarge, StoreError
+from app.lane import Lane
+from app.model import Job
+from app.roots import LogRoots
+from app.settings import Settings
+from app.store.database import connect
+from app.store.diagnoses import Diagnoses, Entry, Origin, Place, Record, Request, Upload
+from app.store.ids import new_id
+from app.store.lock import FolderLock
+from app.store.migrate import migrate
+from app.store.threads import StoreThreads
+from app.store.uploads import Uploads
+
+_BLOCK = 1 << 20  # bytes of an upload that are handed to a thread at once
+_SWEEP_SECONDS = 3600
+
+log = structlog.get_logger()
+
+
+class Service:
+    """Everything that the faces can ask for."""
+
+    def __init__(self, settings: Settings, prepare: worker.Prepare = worker.PipelineReader) -> None:
+        """Open the database, the folders and the workers; blocks until the rules are loaded."""
+        self.settings = settings
+        self.uploaded_bytes = 0
+        with contextlib.ExitStack() as opened:
+            data, cache = settings.data_dir.absolute(), settings.cache_dir.absolute()
+            opened.callback(FolderLock(data).release)
+            engine = connect(settings.database)
+            opened.callback(engine.dispose)
+            migrate(engine)
+            self._diagnoses = Diagnoses(engine)
+            self._uploads = Uploads(data / "uploads", settings.min_free_bytes)
+            self._roots = LogRoots(settings.log_roots)
+            self._threads = StoreThreads()
+            opened.callback(self._threads.close)
+            lanes: list[Lane] = []
+            for number in range(settings.workers):
+                lanes.append(Lane(prepare, settings.rules_dir.absolute(), cache))
+                opened.callback(lanes[-1].close)
+                if number == 0:  # it checks the rules, and fills the cache for the others
+                    self.rules = lanes[0].loaded_rules()
+            self.crew = Crew(
+                lanes,
+                self._diagnoses,
+                self._threads,
+                self._order,
+                queue_limit=settings.queue_limit,
+                diagnosis_seconds=settings.diagnosis_seconds,
+            )
+            self._opened = opened.pop_all()
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Take up what is unfinished and work until the block ends; then close everything."""
+        self.crew.take_up(await self._threads.run(self._diagnoses.unfinished))
+        tasks = [asyncio.create_task(self.crew.work()), asyncio.create_task(self._sweep())]
+        try:
+            yield
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            await asyncio.to_thread(self.close)
+
+    def close(self) -> None:
+        """End the workers and let go of the data folder."""
+        self._opened.close()
+
+    async def receive(self, chunks: AsyncIterable[bytes]) -> Upload:
+        """Keep a log that is being sent, in bounded memory."""
+        blocks = self._bounded(_blocks(chunks))
+        first = await anext(blocks, b"")
+        if not first:
+            raise SourceError("the log is empty")
+        if len(first) < _BLOCK:  # all there is: one trip to a thread
+            return Upload(await asyncio.to_thread(self._uploads.put, first))
+        with await asyncio.to_thread(self._uploads.begin) as incoming:
+            await asyncio.to_thread(incoming.write, first)
+            async for block in blocks:
+                await asyncio.to_thread(incoming.write, block)
+            return Upload(await asyncio.to_thread(incoming.keep))
+
+    async def place(self, uri: str) -> Place:
+        """Check a log URI."""
+        return Place(str(await asyncio.to_thread(self._roots.place, uri)))
+
+    async def submit(self, job: Job, origins: tuple[Origin, ...]) -> str:
+        """Accept a diagnosis and give its id; raise Busy where too many wait."""
+        request = Request(new_id(), job, origins)
+        await self.crew.accept(request)
+        return request.id
+
+    async def find(self, id: str, wait_seconds: float = 0.0) -> Record:
+        """Read a diagnosis, once it has ended or after so many seconds; raise NotFound."""
+        await self.crew.until_ended(id, wait_seconds)
+        record = await self._threads.run(self._diagnoses.find, id)
+        return replace(record, status=self._status(record))
+
+    def progress(self, id: str) -> float:
+        """How much of its log is read; 0 where it waits."""
+        state = self.crew.state(id)
+        return state.progress if state else 0.0
+
+    async def digest(self, id: str) -> str:
+        """Read the digest of a complete diagnosis; raise NotFound."""
+        return await self._threads.run(self._diagnoses.digest, id)
+
+    async def page(
+        self,
+        *,
+        job_id: str | None = None,
+        cause: str | None = None,
+        since: float | None = None,
+        before: str | None = None,
+        limit: int = 50,
+    ) -> list[Entry]:
+        """List diagnoses, the newest first; `before` is the last id of the page above."""
+        found = await self._threads.run(
+            self._diagnoses.page,
+            job_id=job_id,
+            cause=cause,
+            since=since,
+            before=before,
+            limit=limit,
+        )
+        return [replace(entry, status=self._status(entry)) for entry in found]
+
+    async def watch(self, id: str) -> AsyncIterator[State]:
+        """Tell every change of status and progress; the last one is the end."""
+        async for state in self.crew.watch(id):
+            yield state
+        yield State((await self.find(id)).status, 1.0)
+
+    async def faults(self) -> dict[str, str | None]:
+        """Say what keeps the service from working: database, rules, disk; None is well."""
+        found = {"rules": self.crew.rules_fault}
+        for name, check in (
+            ("database", self._diagnoses.check),
+            ("disk", self._uploads.check_space),
+        ):
+            try:
+                await self._threads.run(check)
+                found[name] = None
+            except StoreError as error:
+                found[name] = str(error)
+        return found
+
+    def _status(self, kept: Record | Entry) -> str:
+        state = self.crew.state(kept.id) if kept.status == "queued" else None
+        return state.status if state else kept.status
+
+    async def _bounded(
+        self, blocks: AsyncIterable[bytes | bytearray]
+    ) -> AsyncIterator[bytes | bytearray]:
+        """Pass a body on; raise SourceTooLarge where it passes the limit."""
+        limit = self.settings.max_upload_bytes
+        total = 0
+        async for block in blocks:
+            total += len(block)
+            if total > limit:
+                raise SourceTooLarge(
+                    f"the log is larger than {limit} bytes (FIRSTFAULT_MAX_UPLOAD_BYTES); "
+                    "compress it, or give its place as a URI"
+                )
+            self.uploaded_bytes += len(block)
+            yield block
+
+    def _order(self, request: Request) -> worker.Order:
+        return worker.Order(
+            id=request.id,
+            job=request.job,
+            paths=tuple(map(self._path, request.origins)),
+            max_log_bytes=self.settings.max_log_bytes,
+            digest_tokens=self.settings.digest_tokens,
+        )
+
+    def _path(self, origin: Origin) -> str:
+        if isinstance(origin, Upload):
+            return str(self._uploads.path(origin.sha256))
+        return str(self._roots.check(Path(origin.path)))
+
+    async def _sweep(self) -> None:
+        while True:
+            try:
+                if removed := await self._threads.run(self._remove_old_uploads):
+                    log.info("old uploads removed", count=removed)
+            except (StoreError, OSError) as error:
+                log.warning("old uploads could not be removed", detail=str(error))
+            await asyncio.sleep(_SWEEP_SECONDS)
+
+    def _remove_old_uploads(self) -> int:
+        days = self.settings.retention_days
+        older_than = time.time() - days * 86_400 if days else 0.0
+        requests = self._diagnoses.unfinished()
+        in_use = {o.sha256 for r in requests for o in r.origins if isinstance(o, Upload)}
+        return self._uploads.sweep(older_than, in_use)
+
+
+async def _blocks(chunks: AsyncIterable[bytes]) -> AsyncIterator[bytes | bytearray]:
+    """Join small chunks: every block costs a trip to a thread."""
+    block = bytearray()
+    async for chunk in chunks:
+        block += chunk
+        if len(block) >= _BLOCK:
+            yield block
+            block = bytearray()
+    if block:
+        yield block

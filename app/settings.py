@@ -1,0 +1,112 @@
+"""The one reader of the environment.
+
+Every setting is an environment variable `FIRSTFAULT_<NAME>` or a key of the TOML file that
+`FIRSTFAULT_CONFIG` names; the environment wins. The defaults work on one machine.
+"""
+
+import os
+import re
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BeforeValidator, ByteSize, Field, SecretStr
+from pydantic_settings import (
+    BaseSettings,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+_PACKAGE = Path(__file__).parent
+
+
+def _rules_dir() -> Path:
+    """Prefer the rules of the installed package; a source tree keeps them beside it."""
+    packaged = _PACKAGE / "data" / "rules"
+    return packaged if packaged.is_dir() else _PACKAGE.parent / "rules"
+
+
+def _split(value: object) -> object:
+    """Read `/a:/b` as two paths, as in PATH; a TOML file gives a list."""
+    return [part for part in re.split("[:,]", value) if part] if isinstance(value, str) else value
+
+
+class Settings(BaseSettings):
+    """What an operator can choose."""
+
+    model_config = SettingsConfigDict(env_prefix="FIRSTFAULT_", frozen=True, extra="forbid")
+
+    data_dir: Path = Field(
+        default=Path("data"),
+        description="folder for the database, uploaded logs and caches; made if it is missing",
+    )
+    cache_dir: Path = Field(
+        default_factory=lambda: Path.home() / ".cache" / "firstfault",
+        description="folder for compiled rules; may be emptied at any time",
+    )
+    database_url: SecretStr | None = Field(
+        default=None,
+        description="SQLAlchemy URL of the database; default: a SQLite file in data_dir",
+    )
+    rules_dir: Path = Field(
+        default_factory=_rules_dir, description="folder of rules; default: those that are shipped"
+    )
+    log_roots: Annotated[tuple[Path, ...], NoDecode, BeforeValidator(_split)] = Field(
+        default=(),
+        description="folders from which file:// log URIs may be read, separated by colons",
+    )
+    host: str = Field(default="127.0.0.1", description="address that the service listens on")
+    port: int = Field(default=8000, ge=0, le=65535, description="its port; 0 takes a free one")
+    workers: int = Field(
+        default_factory=lambda: min(os.cpu_count() or 1, 8),
+        ge=1,
+        le=256,
+        description="processes that read logs, each one log at a time; default: one a core, to 8",
+    )
+    queue_limit: int = Field(
+        default=1000, ge=1, description="diagnoses that may wait; further ones are told to retry"
+    )
+    max_upload_bytes: ByteSize = Field(
+        default=ByteSize(2 << 30), ge=1, description="largest body, as sent (compressed or not)"
+    )
+    max_log_bytes: ByteSize = Field(
+        default=ByteSize(20 << 30), ge=1, description="largest log, decompressed"
+    )
+    digest_tokens: int = Field(
+        default=6000, ge=200, le=200_000, description="size of the digest of a log"
+    )
+    diagnosis_seconds: float = Field(
+        default=900, gt=0, description="time after which a diagnosis is given up"
+    )
+    min_free_bytes: ByteSize = Field(
+        default=ByteSize(256 << 20),
+        ge=0,
+        description="uploads are refused while data_dir has less free space than this",
+    )
+    retention_days: float = Field(
+        default=30, ge=0, description="days that uploaded logs are kept; 0 keeps them for ever"
+    )
+
+    @property
+    def database(self) -> str:
+        """The URL of the database that is meant."""
+        if self.database_url is not None:
+            return self.database_url.get_secret_value()
+        return f"sqlite:///{self.data_dir.absolute() / 'firstfault.db'}"
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Let arguments win over the environment, and the environment over the file."""
+        file = os.environ.get("FIRSTFAULT_CONFIG")
+        if file and not Path(file).is_file():  # pydantic would pass over it in silence
+            raise FileNotFoundError(f"there is no file {file}")
+        toml = (TomlConfigSettingsSource(settings_cls, toml_file=file),) if file else ()
+        return (init_settings, env_settings, *toml)

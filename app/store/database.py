@@ -1,0 +1,84 @@
+"""Open the database; name every failure of it a StoreError.
+
+SQLite runs in WAL mode, so that readers never wait for a writer, and syncs every commit, so that
+what was accepted survives a power cut. Transactions are begun by us and not by the driver, which
+would run the statements of a migration outside of any transaction.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import (
+    ArgumentError,
+    DataError,
+    DBAPIError,
+    IntegrityError,
+    ProgrammingError,
+)
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from app.errors import StoreError, UsageError
+
+_PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=10000", "foreign_keys=ON")
+
+
+class _Cursor(Protocol):
+    def execute(self, statement: str, /) -> object: ...
+
+    def close(self) -> None: ...
+
+
+class _SqliteConnection(Protocol):
+    isolation_level: str | None
+
+    def cursor(self) -> _Cursor: ...
+
+
+def connect(url: str) -> Engine:
+    """Make the engine of a database; the folder of a SQLite file is made, nothing is opened yet."""
+    try:
+        parsed = make_url(url)
+        if parsed.get_backend_name() != "sqlite":
+            return create_engine(parsed, pool_pre_ping=True)
+        if parsed.database:
+            Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
+        engine = create_engine(parsed)
+    except (ArgumentError, ModuleNotFoundError) as error:
+        raise UsageError(f"FIRSTFAULT_DATABASE_URL cannot be used: {error}") from error
+    except OSError as error:
+        raise StoreError(f"the folder of the database cannot be made: {error}") from error
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _prepare_sqlite(connection: _SqliteConnection, _record: object) -> None:
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    for pragma in _PRAGMAS:
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    connection.exec_driver_sql("BEGIN")
+
+
+@contextmanager
+def transaction(engine: Engine) -> Iterator[Connection]:
+    """Run one transaction; raise StoreError where the database is gone, locked, full or broken.
+
+    What no second try can mend, since it is a bug of ours, stays what it is.
+    """
+    try:
+        with engine.begin() as connection:
+            yield connection
+    except (DataError, IntegrityError, ProgrammingError):
+        raise
+    except (DBAPIError, PoolTimeout) as error:
+        reason = str(getattr(error, "orig", None) or error)
+        raise StoreError(f"the database cannot be used: {reason}") from error

@@ -1,0 +1,201 @@
+"""Keep diagnoses: what was asked and what was answered.
+
+Which of the queued ones is running just now, only the process knows that runs it. All calls block
+and may be made from any thread. Each is one transaction, so a diagnosis that was added is there
+after a crash, and a finished one has its answer and its status together.
+"""
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Literal, TypeVarTuple
+
+from sqlalchemy import Engine, Select, bindparam, func, insert, select, update
+from sqlalchemy import Row as Found
+
+from app.errors import NotFound
+from app.model import Job
+from app.store.database import transaction
+from app.store.ids import first_id_at, is_id
+from app.store.outcome import Fault, Outcome
+from app.store.tables import DiagnosisRow as Row
+
+_Columns = TypeVarTuple("_Columns")
+Status = Literal["queued", "complete", "failed"]
+
+# Built once: SQLAlchemy takes longer to build a statement than SQLite to run it.
+_BY_ID = Row.id == bindparam("id_")
+_ADD = insert(Row)
+_FINISH = update(Row).where(_BY_ID, Row.status == "queued")
+_FIND = select(
+    Row.id, Row.status, Row.created_at, Row.job, Row.answer,
+    Row.fault_kind, Row.fault_status, Row.fault_detail,
+).where(_BY_ID)  # fmt: skip
+_DIGEST = select(Row.status, Row.digest).where(_BY_ID)
+_ENTRIES = select(
+    Row.id, Row.status, Row.created_at, Row.finished_at, Row.job,
+    Row.cause, Row.domain, Row.confidence, Row.action, Row.summary,
+)  # fmt: skip
+_UNFINISHED = select(Row.id, Row.job, Row.sources).where(Row.status == "queued").order_by(Row.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A log that was sent to us, named by its content."""
+
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A file or folder below a log root, with every link resolved."""
+
+    path: str
+
+
+Origin = Upload | Place
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One diagnosis that was asked for."""
+
+    id: str
+    job: Job
+    origins: tuple[Origin, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What is known of one diagnosis; `answer` is its JSON where it is complete."""
+
+    id: str
+    status: str
+    created_at: float
+    job: str
+    answer: str | None
+    fault: Fault | None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A diagnosis in a list."""
+
+    id: str
+    status: str
+    created_at: float
+    finished_at: float | None
+    job: str
+    cause: str | None
+    domain: str | None
+    confidence: str | None
+    action: str | None
+    summary: str | None
+
+
+class Diagnoses:
+    """The table of diagnoses."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def add(self, request: Request) -> None:
+        """Accept a request; once this returns it survives a crash."""
+        row = {
+            "id": request.id,
+            "status": "queued",
+            "created_at": time.time(),
+            "job_id": request.job.job_id,
+            "job": _job_text(request.job),
+            "sources": json.dumps([asdict(origin) for origin in request.origins]),
+        }
+        with transaction(self._engine) as connection:
+            connection.execute(_ADD, row)
+
+    def finish(self, id: str, result: Outcome | Fault) -> None:
+        """Keep how it ended; what has ended before stays as it is."""
+        values = _of_fault(result) if isinstance(result, Fault) else asdict(result)
+        status: Status = "failed" if isinstance(result, Fault) else "complete"
+        values |= {"id_": id, "status": status, "finished_at": time.time()}
+        with transaction(self._engine) as connection:
+            connection.execute(_FINISH, values)
+
+    def find(self, id: str) -> Record:
+        """Read one; raise NotFound."""
+        row = self._one(_FIND, id)
+        fault = Fault(row[5], row[6], row[7] or "") if row[5] and row[6] else None
+        return Record(row[0], row[1], row[2], row[3], row[4], fault)
+
+    def digest(self, id: str) -> str:
+        """Read the digest of one that is complete; raise NotFound where there is none."""
+        row = self._one(_DIGEST, id)
+        if row[1] is None:
+            raise NotFound(f"diagnosis {id} is {row[0]} and has no digest")
+        return row[1]
+
+    def page(
+        self,
+        *,
+        job_id: str | None = None,
+        cause: str | None = None,
+        since: float | None = None,
+        before: str | None = None,
+        limit: int = 50,
+    ) -> list[Entry]:
+        """List the newest first; `before` is the last id of the page above."""
+        query = _ENTRIES
+        if job_id is not None:
+            query = query.where(Row.job_id == job_id)
+        if cause is not None:
+            query = query.where(Row.cause == cause)
+        if since is not None:
+            query = query.where(Row.id >= first_id_at(since))
+        if before is not None:
+            query = query.where(Row.id < before)
+        with transaction(self._engine) as connection:
+            rows = connection.execute(query.order_by(Row.id.desc()).limit(limit)).all()
+        return [Entry(**row._mapping) for row in rows]
+
+    def unfinished(self) -> list[Request]:
+        """List what was accepted and has not ended, oldest first."""
+        with transaction(self._engine) as connection:
+            rows = connection.execute(_UNFINISHED).all()
+        return [Request(row[0], _job(row[1]), _origins(row[2])) for row in rows]
+
+    def check(self) -> None:
+        """Raise StoreError where the table cannot be read."""
+        with transaction(self._engine) as connection:
+            connection.execute(select(func.max(Row.id))).one()
+
+    def _one(self, query: Select[*_Columns], id: str) -> Found[*_Columns]:
+        row = None
+        if is_id(id):
+            with transaction(self._engine) as connection:
+                row = connection.execute(query, {"id_": id}).one_or_none()
+        if row is None:
+            raise NotFound(f"there is no diagnosis {id[:64]!r}")
+        return row
+
+
+def _of_fault(fault: Fault) -> dict[str, object]:
+    return {
+        "fault_kind": fault.kind,
+        "fault_status": fault.status,
+        "fault_detail": fault.detail,
+    }
+
+
+def _job_text(job: Job) -> str:
+    known = {name: value for name, value in asdict(job).items() if value not in (None, ())}
+    return json.dumps(known, ensure_ascii=False)
+
+
+def _job(text: str) -> Job:
+    fields = json.loads(text)
+    return Job(**{**fields, "nodes": tuple(fields.get("nodes", ()))})
+
+
+def _origins(text: str) -> tuple[Origin, ...]:
+    parts: Sequence[dict[str, str]] = json.loads(text)
+    return tuple(Upload(**part) if "sha256" in part else Place(**part) for part in parts)

@@ -1,0 +1,29 @@
+"""Names for diagnoses that sort by the time they were given: `dg_` and a ULID."""
+
+import re
+import secrets
+import time
+
+_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's base 32
+_RANDOM_BITS = 80
+_FORM = re.compile(r"dg_[0-7][0-9A-HJKMNP-TV-Z]{25}")
+
+
+def new_id() -> str:
+    """Give a new id."""
+    return _written(int(time.time() * 1000) << _RANDOM_BITS | secrets.randbits(_RANDOM_BITS))
+
+
+def first_id_at(seconds: float) -> str:
+    """Give the lowest id that a diagnosis accepted at this time can have."""
+    milliseconds = min(max(int(seconds * 1000), 0), (1 << 48) - 1)
+    return _written(milliseconds << _RANDOM_BITS)
+
+
+def is_id(text: str) -> bool:
+    """Say whether this could be an id at all."""
+    return _FORM.fullmatch(text) is not None
+
+
+def _written(number: int) -> str:
+    return "dg_" + "".join(_ALPHABET[number >> shift & 31] for shift in range(125, -5, -5))

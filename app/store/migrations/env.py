@@ -1,0 +1,9 @@
+"""Run by alembic: bring the database of the given connection up to date."""
+
+from alembic import context
+
+from app.store.tables import Table
+
+connection = context.config.attributes["connection"]
+context.configure(connection=connection, target_metadata=Table.metadata)
+context.run_migrations()

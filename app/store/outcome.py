@@ -1,0 +1,25 @@
+"""How a diagnosis ended: with an answer, or with a fault. Light, since every worker imports it."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A finished answer as JSON, the digest, and what lists and filters need to know of it."""
+
+    answer: str
+    digest: str
+    cause: str
+    domain: str
+    confidence: str
+    action: str
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why there is no answer; `status` is what HTTP would say, `kind` the name of the error."""
+
+    kind: str
+    status: int
+    detail: str

@@ -1,0 +1,181 @@
+"""What runs in a worker process: one rulebook, loaded once, and one log at a time.
+
+Nothing but plain values crosses to the web process, faults included: an exception that cannot be
+rebuilt on the other side would take the pool down with it. Heavy modules are imported here late,
+since the web process imports this module too and needs none of them.
+"""
+
+import json
+import multiprocessing
+import os
+import signal
+import threading
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from ctypes import c_double
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from app.answer import answer
+from app.errors import FirstFaultError
+from app.model import Diagnosis, Job
+from app.store.outcome import Fault, Outcome
+
+_NICENESS = 5  # the web process answers first when the machine is full
+_COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
+_USUAL_RATIO = 10  # of a log to its gzip or zstd form
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One log to be read: what a worker is told."""
+
+    id: str
+    job: Job
+    paths: tuple[str, ...]
+    max_log_bytes: int
+    digest_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How an order went, and the CPU time that it took."""
+
+    result: Outcome | Fault
+    cpu_seconds: float = 0.0
+
+
+class Reader(Protocol):
+    """What turns an order into an outcome; made once in each worker."""
+
+    fingerprint: str
+
+    def read(self, order: Order, progress: Callable[[float], None]) -> Outcome:
+        """Diagnose the log of the order."""
+
+
+Prepare = Callable[[Path, Path], Reader]  # from the folder of rules and one for caches
+
+
+class PipelineReader:
+    """The reader of the product: the rulebook and the pipeline."""
+
+    def __init__(self, rules: Path, cache: Path) -> None:
+        from app import pipeline  # noqa: F401  pay for the heavy imports before the first log
+        from app.rulebook.compiled import Compiled
+        from app.rulebook.load import load
+
+        self._compiled = Compiled(load(rules, cache), cache)
+        self.fingerprint = self._compiled.rulebook.fingerprint
+        _ = self._compiled.database  # compiled or read from the cache now, not at the first log
+
+    def read(self, order: Order, progress: Callable[[float], None]) -> Outcome:
+        """Run the pipeline."""
+        from app.pipeline import Limits, diagnose
+
+        paths = [Path(path) for path in order.paths]
+        expected = _expected_text_bytes(paths)
+        diagnosis = diagnose(
+            paths,
+            self._compiled,
+            job=order.job,
+            limits=Limits(max_bytes=order.max_log_bytes, digest_tokens=order.digest_tokens),
+            progress=lambda done: progress(done / expected),
+        )
+        return outcome_of(diagnosis, order.id)
+
+
+def outcome_of(diagnosis: Diagnosis, id: str) -> Outcome:
+    """Put a diagnosis into the words that are stored and sent."""
+    primary = diagnosis.verdict.primary
+    text = json.dumps(answer(diagnosis, id=id, status="complete"), ensure_ascii=False)
+    return Outcome(
+        answer=_storable(text),
+        digest=_storable(diagnosis.digest),
+        cause=primary.cause,
+        domain=primary.domain,
+        confidence=primary.confidence,
+        action=diagnosis.plan.action,
+        summary=_storable(primary.summary),
+    )
+
+
+def _expected_text_bytes(paths: Sequence[Path]) -> int:
+    """Guess how much text is to be read, for the progress alone."""
+    files = [file for path in paths for file in (path.rglob("*") if path.is_dir() else (path,))]
+    return sum(_text_bytes(file) for file in files if file.is_file()) or 1
+
+
+def _text_bytes(file: Path) -> int:
+    try:
+        size = file.stat().st_size
+        with file.open("rb") as opened:
+            head = opened.read(4)
+    except OSError:
+        return 0  # the pipeline will say so if it matters
+    return size * _USUAL_RATIO if head.startswith(_COMPRESSED) else size
+
+
+class _Desk:
+    """What this process holds between two orders."""
+
+    reader: Reader | Fault
+    progress: c_double
+
+
+_desk = _Desk()
+
+
+def start(prepare: Prepare, rules: Path, cache: Path, progress: c_double) -> None:
+    """Set up this process; a fault in the rules is kept and answered to every order."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the web process
+    threading.Thread(target=_die_with_parent, daemon=True).start()
+    os.nice(_NICENESS)
+    _desk.progress = progress
+    try:
+        _desk.reader = prepare(rules, cache)
+    except FirstFaultError as error:
+        _desk.reader = fault_of(error)
+
+
+def hello() -> str | Fault:
+    """Say which rules this worker has loaded."""
+    return _desk.reader if isinstance(_desk.reader, Fault) else _desk.reader.fingerprint
+
+
+def read(order: Order) -> Reading:
+    """Diagnose one log; every failure comes back as a Fault."""
+    if isinstance(_desk.reader, Fault):
+        return Reading(_desk.reader)
+    began = time.process_time()
+    try:
+        result: Outcome | Fault = _desk.reader.read(order, _set_progress)
+    except FirstFaultError as error:
+        result = fault_of(error)
+    except Exception:  # noqa: BLE001  the edge of a background run, which must be marked failed
+        result = Fault("InternalError", 500, traceback.format_exc())
+    return Reading(result, time.process_time() - began)
+
+
+def _set_progress(share: float) -> None:
+    _desk.progress.value = share
+
+
+def fault_of(error: FirstFaultError) -> Fault:
+    """Put one of our errors into a value."""
+    return Fault(type(error).__name__, error.status, _storable(str(error)))
+
+
+def _storable(text: str) -> str:
+    """Replace what a database or UTF-8 cannot hold: lone surrogates and NUL."""
+    return text.encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
+
+
+def _die_with_parent() -> None:
+    """End this process when the web process is gone, even if that was killed."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

@@ -1,0 +1,93 @@
+"""Server processes for tests."""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx2
+
+SERVER = Path(__file__).with_name("fake_server.py")
+
+
+@dataclass
+class Server:
+    """A server process of its own, with the fake reader in its workers."""
+
+    process: subprocess.Popen[str]
+    url: str
+    data: Path
+    log: Path
+
+    def client(self, timeout: float = 30) -> httpx2.Client:
+        return httpx2.Client(base_url=self.url, timeout=timeout)
+
+    def kill(self) -> None:
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait(10)
+
+    def stop(self) -> int:
+        self.process.terminate()
+        return self.process.wait(20)
+
+    def workers(self) -> list[int]:
+        found = subprocess.run(
+            ["pgrep", "-P", str(self.process.pid), "-f", "spawn_main"],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        return [int(pid) for pid in found.stdout.split()]
+
+
+def start(data: Path, *, file_size_limit: int | None = None, **settings: object) -> Server:
+    """Start a server and wait for the line with its URL."""
+    chosen = {"data_dir": data, "cache_dir": data / "cache", "port": 0, "workers": 1, **settings}
+    env = {k: v for k, v in os.environ.items() if not k.startswith("FIRSTFAULT_")}
+    env |= {f"FIRSTFAULT_{name.upper()}": str(value) for name, value in chosen.items()}
+
+    def limit_files() -> None:
+        if file_size_limit:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (file_size_limit, file_size_limit))
+
+    data.mkdir(exist_ok=True, parents=True)
+    log = data / "stderr.log"
+    with log.open("a") as stderr:
+        process = subprocess.Popen(
+            [sys.executable, str(SERVER)],
+            env=env, stdout=subprocess.PIPE, stderr=stderr, text=True, preexec_fn=limit_files,
+        )  # fmt: skip
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    if not line:
+        process.stdout.close()
+        process.wait(10)
+        raise AssertionError(f"the server did not start: {log.read_text()}")
+    return Server(process, line.split()[3], data, log)
+
+
+@contextmanager
+def running(data: Path, **settings: object) -> Iterator[Server]:
+    server = start(data, **settings)
+    try:
+        yield server
+    finally:
+        if server.process.poll() is None:
+            server.kill()
+        assert server.process.stdout is not None
+        server.process.stdout.close()
+
+
+def ended(client: httpx2.Client, id: str, seconds: float = 20) -> dict[str, object]:
+    """Poll until a diagnosis has ended."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        found = client.get(f"/v1/diagnoses/{id}").json()
+        if found["status"] in ("complete", "failed"):
+            return found
+        time.sleep(0.05)
+    raise AssertionError(f"{id} did not end: {found}")

@@ -1,0 +1,196 @@
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+
+from app.errors import Busy, NotFound, SourceError, SourceTooLarge, StoreError, UsageError
+from app.model import Job
+from app.service import Service
+from app.settings import Settings
+from tests.obedient import Obedient
+
+
+def settings(folder: Path, **chosen: object) -> Settings:
+    return Settings(data_dir=folder, cache_dir=folder, rules_dir=folder, workers=1, **chosen)
+
+
+async def once(data: bytes):
+    yield data
+
+
+def run(folder: Path, story, **chosen: object):
+    """Open a service, tell it a story, close it."""
+
+    async def told():
+        service = Service(settings(folder, **chosen), Obedient)
+        async with service.running():
+            return await story(service)
+
+    return asyncio.run(told())
+
+
+async def submit(service: Service, name: str = "", log: bytes = b"a line") -> str:
+    return await service.submit(Job(name=name), (await service.receive(once(log)),))
+
+
+def test_what_is_accepted_is_answered(tmp_path):
+    async def story(service):
+        return await service.find(await submit(service), wait_seconds=20)
+
+    record = run(tmp_path, story)
+    assert (record.status, record.answer) == ("complete", '{"log": "a line"}')
+
+
+def test_a_bug_in_the_reader_fails_that_diagnosis_and_no_other(tmp_path):
+    async def story(service):
+        broken, fine = await submit(service, "break"), await submit(service)
+        return [await service.find(id, 20) for id in (broken, fine)]
+
+    broken, fine = run(tmp_path, story)
+    assert (broken.status, broken.fault.kind) == ("failed", "InternalError")
+    assert fine.status == "complete"
+
+
+def test_a_log_that_kills_its_reader_twice_has_failed_and_the_next_is_answered(tmp_path):
+    async def story(service):
+        deadly, fine = await submit(service, "die"), await submit(service)
+        return *[await service.find(id, 30) for id in (deadly, fine)], service.crew.deaths
+
+    deadly, fine, deaths = run(tmp_path, story)
+    assert (deadly.status, deadly.fault.kind) == ("failed", "WorkerKilled")
+    assert fine.status == "complete"
+    assert deaths == 2
+
+
+def test_a_log_that_takes_too_long_is_given_up(tmp_path):
+    async def story(service):
+        slow, fine = await submit(service, "sleep 60"), await submit(service)
+        return [await service.find(id, 30) for id in (slow, fine)]
+
+    slow, fine = run(tmp_path, story, diagnosis_seconds=2)
+    assert (slow.status, slow.fault.kind) == ("failed", "TookTooLong")
+    assert fine.status == "complete"
+
+
+def test_what_was_accepted_and_not_ended_is_taken_up_at_the_next_start(tmp_path):
+    async def leave(service):
+        return [await submit(service, "sleep 30"), await submit(service, "", b"another")]
+
+    async def come_back(service):
+        return [service.progress(id) for id in ids], await service.find(ids[1], 1)
+
+    ids = run(tmp_path, leave)
+    _, waiting = run(tmp_path, come_back)
+    assert waiting.status == "queued"
+
+
+def test_a_full_queue_turns_callers_away_and_keeps_nothing_of_theirs(tmp_path):
+    async def story(service):
+        for _ in range(3):  # one runs, two wait
+            await submit(service, "sleep 30")
+        with pytest.raises(Busy):
+            await submit(service)
+        assert service.crew.retry_after >= 1
+        return len(await service.page())
+
+    assert run(tmp_path, story, queue_limit=2) == 3
+
+
+def test_a_watcher_hears_of_each_step_up_to_the_end(tmp_path):
+    async def story(service):
+        id = await submit(service, "sleep 0.7")
+        return [(state.status, state.progress) async for state in service.watch(id)]
+
+    heard = run(tmp_path, story)
+    assert ("running", 0.5) in heard
+    assert heard[-1] == ("complete", 1.0)
+
+
+def test_logs_that_are_empty_or_too_large_are_refused_and_not_kept(tmp_path):
+    async def story(service):
+        with pytest.raises(SourceError, match="empty"):
+            await service.receive(once(b""))
+        with pytest.raises(SourceTooLarge, match="FIRSTFAULT_MAX_UPLOAD_BYTES"):
+            await service.receive(once(b"x" * 101))
+
+    run(tmp_path, story, max_upload_bytes=100)
+    assert [path for path in (tmp_path / "uploads").rglob("*") if path.is_file()] == []
+
+
+def test_an_upload_that_was_removed_meanwhile_fails_with_its_reason(tmp_path):
+    async def story(service):
+        upload = await service.receive(once(b"a line"))
+        next((tmp_path / "uploads").rglob("log")).unlink()
+        return await service.find(await service.submit(Job(), (upload,)), 20)
+
+    assert "no longer kept" in run(tmp_path, story).fault.detail
+
+
+def test_a_database_that_is_gone_for_a_while_delays_answers_and_loses_none(tmp_path):
+    tries = []
+
+    async def story(service):
+        keep = service._diagnoses.finish
+
+        def finish(id, result):
+            tries.append(id)
+            if len(tries) < 3:
+                raise StoreError("the database is away")
+            keep(id, result)
+
+        service._diagnoses.finish = finish
+        return await service.find(await submit(service), 20)
+
+    assert run(tmp_path, story).status == "complete"
+    assert len(tries) == 3
+
+
+def test_old_uploads_are_removed_once_their_diagnosis_has_ended(tmp_path):
+    async def ended(service):
+        await service.find(await submit(service), 20)
+
+    async def nothing(service):
+        await asyncio.sleep(0.3)
+
+    run(tmp_path, ended)
+    upload = next((tmp_path / "uploads").rglob("log"))
+    os.utime(upload, (1, 1))
+    run(tmp_path, nothing, retention_days=0)
+    assert upload.exists()
+    run(tmp_path, nothing, retention_days=1)
+    assert not upload.exists()
+
+
+def test_faults_in_the_rules_are_told_at_the_start(tmp_path):
+    (tmp_path / "broken").mkdir()
+    chosen = settings(tmp_path).model_copy(update={"rules_dir": tmp_path / "broken"})
+    with pytest.raises(UsageError, match="KeyError.yaml:3: a fault"):
+        Service(chosen, Obedient)
+
+
+def test_two_services_never_share_a_data_folder(tmp_path):
+    async def story(service):
+        with pytest.raises(StoreError, match="served by another process"):
+            Service(settings(tmp_path), Obedient)
+
+    run(tmp_path, story)
+
+
+def test_readiness_names_what_is_wrong(tmp_path):
+    async def story(service):
+        fine = await service.faults()
+        service._uploads._min_free_bytes = 1 << 60
+        return fine, await service.faults()
+
+    fine, full = run(tmp_path, story)
+    assert set(fine.values()) == {None}
+    assert "nearly full" in full["disk"]
+
+
+def test_an_unknown_id_is_not_found(tmp_path):
+    async def story(service):
+        with pytest.raises(NotFound):
+            await service.find("dg_nothing")
+
+    run(tmp_path, story)

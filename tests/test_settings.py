@@ -1,0 +1,57 @@
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from app.settings import Settings
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_from_outside(monkeypatch):
+    for name in Settings.model_fields:
+        monkeypatch.delenv(f"FIRSTFAULT_{name.upper()}", raising=False)
+    monkeypatch.delenv("FIRSTFAULT_CONFIG", raising=False)
+
+
+def test_the_defaults_work_on_one_machine():
+    settings = Settings()
+    assert settings.host == "127.0.0.1"
+    assert settings.log_roots == ()
+    assert settings.database.startswith("sqlite:////")
+    assert settings.workers >= 1
+
+
+def test_the_environment_wins_over_the_file(monkeypatch, tmp_path):
+    file = tmp_path / "firstfault.toml"
+    file.write_text('port = 9000\nqueue_limit = 7\nlog_roots = ["/x", "/y"]\n')
+    monkeypatch.setenv("FIRSTFAULT_CONFIG", str(file))
+    monkeypatch.setenv("FIRSTFAULT_PORT", "9001")
+    settings = Settings()
+    assert (settings.port, settings.queue_limit) == (9001, 7)
+    assert settings.log_roots == (Path("/x"), Path("/y"))
+
+
+def test_roots_are_separated_as_in_path_and_sizes_may_have_units(monkeypatch):
+    monkeypatch.setenv("FIRSTFAULT_LOG_ROOTS", "/a:/b")
+    monkeypatch.setenv("FIRSTFAULT_MAX_UPLOAD_BYTES", "5MiB")
+    settings = Settings()
+    assert settings.log_roots == (Path("/a"), Path("/b"))
+    assert settings.max_upload_bytes == 5 << 20
+
+
+def test_a_misspelt_key_in_the_file_is_refused(monkeypatch, tmp_path):
+    file = tmp_path / "firstfault.toml"
+    file.write_text("prot = 9000\n")
+    monkeypatch.setenv("FIRSTFAULT_CONFIG", str(file))
+    with pytest.raises(ValidationError, match="prot"):
+        Settings()
+
+
+def test_a_password_in_the_database_url_is_not_printed(monkeypatch):
+    monkeypatch.setenv("FIRSTFAULT_DATABASE_URL", "postgresql://me:hunter2@db/x")
+    assert "hunter2" not in repr(Settings())
+    assert "hunter2" in Settings().database
+
+
+def test_every_setting_says_what_it_is_for():
+    assert all(field.description for field in Settings.model_fields.values())
