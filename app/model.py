@@ -189,17 +189,25 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """Where ranks run: what marks and prefixes tell of hosts, GPUs and NICs."""
+    """Where ranks run: what marks and prefixes tell of hosts, GPUs and NICs.
+
+    `only_host` is set where the whole log knows a single host; `world` is the number of ranks, as
+    far as ranks were seen.
+    """
 
     host_of_rank: Mapping[int, str] = field(default_factory=dict)
     gpu_of_rank: Mapping[int, str] = field(default_factory=dict)
     host_of_ip: Mapping[str, str] = field(default_factory=dict)
-    rank_of_host: Mapping[str, int] = field(default_factory=dict)
+    only_host: str | None = None
+    world: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Detected:
-    """What one attempt shows, before it is judged."""
+    """What one attempt shows, before it is judged.
+
+    `steps` counts the training steps that were seen (a sample of them in large logs).
+    """
 
     findings: tuple[Finding, ...]
     ending: Ending
@@ -207,6 +215,7 @@ class Detected:
     context: tuple[Sighting, ...] = ()
     exits: tuple[Marked, ...] = ()
     saved: tuple[Marked, ...] = ()
+    steps: int = 0
     remarks: tuple[str, ...] = ()
 
 

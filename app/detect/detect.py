@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.detect.attempts import cut
+from app.detect.deaths import with_silent_deaths
 from app.detect.ending import ending
 from app.detect.findings import group, without_recovered
 from app.detect.health import health
-from app.detect.locate import joined, locate
+from app.detect.locate import exits, locate
 from app.detect.meaning import understand
 from app.detect.reported import reported
 from app.detect.signals import marks, sight
@@ -41,7 +42,9 @@ def detect(sighted: Sighted, attempt: Attempt, compiled: Compiled, job: Job) -> 
     own_points: Sequence[Point] = [p for p in log.points if attempt.holds(p.file, p.number)]
     own_marks = [m for m in sighted.marks if attempt.holds(m.line.file, m.line.number)]
     own = [s for s in sighted.sightings if attempt.holds(s.line.file, s.line.number)]
+    ended = exits(own_marks)
     standing, survived = without_recovered(own, own_points)
+    standing = with_silent_deaths(standing, ended, compiled)
     end = ending(own_marks, own_points)
     lines = [line for line in log.lines if attempt.holds(line.file, line.number)]
     ill, remarks = health(own_points, lines, end)
@@ -52,7 +55,8 @@ def detect(sighted: Sighted, attempt: Attempt, compiled: Compiled, job: Job) -> 
         ending=end,
         located=sighted.located,
         context=tuple(s for s in own if s.strength == "context"),
-        exits=tuple(m for m in joined(own_marks) if m.kind == "exit"),
+        exits=ended,
         saved=tuple(m for m in own_marks if m.kind == "saved"),
+        steps=len({p.step for p in own_points if p.step is not None}),
         remarks=remarks,
     )

@@ -1,5 +1,6 @@
 """Where ranks run, from whatever the log gives: launcher tables, NCCL's account, prefixes."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -7,16 +8,21 @@ from typing import TypeVar
 
 from app.model import Line, Located, Marked
 
+_ADDRESS = re.compile(r"[0-9.]+|\[?[0-9a-f:]+\]?")
 _K = TypeVar("_K")
 _TABLE_ROWS = 5  # torchelastic tells time, host, rank, exit code of one process on lines in a row
 
 
 def locate(lines: Iterable[Line], marks: Sequence[Marked]) -> Located:
     """Map ranks to hosts and GPUs, and addresses to hosts; the commonest answer is taken."""
+    seen: set[str] = set()
+    ranks: set[int] = set()
     hosts: dict[int, Counter[str]] = {}
     gpus: dict[int, Counter[str]] = {}
     addresses: dict[str, Counter[str]] = {}
     for line in lines:
+        ranks.update([line.rank] if line.rank is not None else [])
+        seen.update([line.host] if line.host else [])
         if line.rank is not None and line.host:
             hosts.setdefault(line.rank, Counter())[line.host] += 1
     for mark in _of_the_whole_job(joined(marks)):
@@ -24,18 +30,21 @@ def locate(lines: Iterable[Line], marks: Sequence[Marked]) -> Located:
         if rank is None:
             rank = mark.line.rank
         host = mark.facts.get("host") or mark.line.host
+        ranks.update([rank] if rank is not None else [])
+        seen.update([host] if host else [])
         if rank is not None and host:
             hosts.setdefault(rank, Counter())[host] += 10
         if rank is not None and mark.facts.get("gpu"):
             gpus.setdefault(rank, Counter())[mark.facts["gpu"]] += 1
         if mark.facts.get("ip") and host:
             addresses.setdefault(mark.facts["ip"], Counter())[host] += 1
-    host_of_rank = _commonest(hosts)
+    seen = {host for host in seen if not _ADDRESS.fullmatch(host)} or seen
     return Located(
-        host_of_rank=host_of_rank,
+        host_of_rank=_commonest(hosts),
         gpu_of_rank=_commonest(gpus),
         host_of_ip=_commonest(addresses),
-        rank_of_host=_only_rank(host_of_rank),
+        only_host=next(iter(seen)) if len(seen) == 1 else None,
+        world=max(ranks, default=-1) + 1,
     )
 
 
@@ -55,6 +64,25 @@ def joined(marks: Sequence[Marked]) -> Iterator[Marked]:
         yield open_mark
 
 
+def exits(marks: Sequence[Marked]) -> tuple[Marked, ...]:
+    """Give each process that ended once, with all that several reports tell of its pid."""
+    found: list[Marked] = []
+    of_pid: dict[tuple[str, str], int] = {}
+    for mark in joined(marks):
+        pid = mark.facts.get("pid")
+        key = (pid or "", mark.facts.get("code", ""))
+        if mark.kind not in ("exit", "place") or not {"code", "signal"} & set(mark.facts):
+            continue
+        if pid and key in of_pid:
+            known = found[of_pid[key]]
+            found[of_pid[key]] = replace(known, facts={**mark.facts, **known.facts})
+            continue
+        if pid:
+            of_pid[key] = len(found)
+        found.append(mark)
+    return tuple(found)
+
+
 def _belongs(table: Marked, row: Marked) -> bool:
     if row.line.file != table.line.file or row.line.stream != table.line.stream:
         return False
@@ -72,13 +100,6 @@ def _of_the_whole_job(marks: Iterable[Marked]) -> list[Marked]:
 
 def _commonest(counted: Mapping[_K, Counter[str]]) -> dict[_K, str]:
     return {key: counter.most_common(1)[0][0] for key, counter in counted.items()}
-
-
-def _only_rank(host_of_rank: Mapping[int, str]) -> dict[str, int]:
-    ranks: dict[str, list[int]] = {}
-    for rank, host in host_of_rank.items():
-        ranks.setdefault(host, []).append(rank)
-    return {host: own[0] for host, own in ranks.items() if len(own) == 1}
 
 
 def _number(text: str | None) -> int | None:

@@ -124,9 +124,9 @@ def _came_first(culprit: Finding, finding: Finding) -> bool:
     Files without clocks cannot be ordered; there the edge is given the benefit of the doubt.
     """
     own, other = culprit.first, finding.first
-    if own.time is not None and other.time is not None:
-        if own.time != other.time or own.file != other.file:
-            return own.time <= other.time
+    apart = own.time != other.time or own.file != other.file
+    if own.time is not None and other.time is not None and apart:
+        return own.time <= other.time
     return own.file != other.file or _place(own) < _place(other)
 
 

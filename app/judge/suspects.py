@@ -2,13 +2,15 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from app.model import Detected, Finding, Located, Sighting, Suspect
 from app.rulebook.rulebook import Rulebook
 
 _MOST = 8
+_CROWD = 4  # ranks that fail alike; fewer may still be a place
+_STOPPED = ("-15", "143", "-2", "130")
 _WAITS = ("NCCLTimeoutError", "NCCLRemoteError", "Stalled")
 
 
@@ -16,14 +18,69 @@ def suspects(root: Finding, detected: Detected, rulebook: Rulebook) -> tuple[Sus
     """Give the likeliest places first; none where the cause has no place (a wrong argument).
 
     Other findings of the same cause tell of the same fault: often one line has the host and
-    another the GPU. Who merely waited is never accused, but the few that did not may be.
+    another the GPU. Who merely waited is never accused, but the few that did not may be. Where
+    the evidence names nobody, the launcher's first failed process is the one to look at.
     """
     where = detected.located
+    if _accuses_nobody(root, rulebook):
+        return ()
     alike = [root, *(f for f in detected.findings if f.cause == root.cause and f is not root)]
     named = [place for finding in alike for place in _accused(finding, where, rulebook)]
     if not named and root.cause in _WAITS:
-        named = list(_silent([s for finding in alike for s in finding.sightings], where))
-    return tuple(_merged(named))[:_MOST]
+        everything = [s for finding in detected.findings for s in finding.sightings]
+        named = list(_silent(everything, where))
+    if _is_everybody(named, where) and not _has_hardware(root):
+        return ()
+    if not any(place.rank is not None for place in named) and root.cause not in _WAITS:
+        named += _first_exit(detected)
+    if not named and where.only_host and _is_of_a_machine(root, rulebook):
+        named = [Suspect(where.only_host, why="the only host of the job")]
+    return tuple(_on_only_host(_merged(named), where))[:_MOST]
+
+
+def of_a_death(detected: Detected) -> tuple[Suspect, ...]:
+    """Name the processes that were killed, where nothing else is known."""
+    return tuple(_on_only_host(_merged(_first_exit(detected)), detected.located))[:_MOST]
+
+
+def _accuses_nobody(finding: Finding, rulebook: Rulebook) -> bool:
+    signal = rulebook.signal_named.get(finding.signal)
+    return signal is not None and signal.suspect == "nobody"
+
+
+def _is_of_a_machine(root: Finding, rulebook: Rulebook) -> bool:
+    cause = rulebook.causes.get(root.cause)
+    return cause is not None and cause.domain == "infrastructure" and root.cause not in _WAITS
+
+
+def _has_hardware(root: Finding) -> bool:
+    return any("gpu" in sighting.facts or "nic" in sighting.facts for sighting in root.sightings)
+
+
+def _is_everybody(named: Sequence[Suspect], where: Located) -> bool:
+    """Say whether so many ranks failed alike that none of them stands out."""
+    ranks = {place.rank for place in named if place.rank is not None}
+    return len(ranks) >= max(_CROWD, where.world // 2 + 1)
+
+
+def _first_exit(detected: Detected) -> Iterator[Suspect]:
+    """The first process that failed; those that a launcher then stopped (SIGTERM) come after."""
+    failed = [mark for mark in detected.exits if mark.facts.get("code") not in ("0", "-0")]
+    failed.sort(key=lambda mark: mark.facts.get("code") in _STOPPED)
+    for mark in failed[:1]:
+        rank = _number(mark.facts.get("rank"))
+        host = mark.facts.get("host") or mark.line.host
+        if host is None and rank is not None:
+            host = detected.located.host_of_rank.get(rank)
+        if rank is not None or host is not None:
+            yield Suspect(host, rank, why="the first process that failed")
+
+
+def _on_only_host(places: Iterable[Suspect], where: Located) -> Iterator[Suspect]:
+    """Give places without a host the only one that the log knows."""
+    found = list(places)
+    for place in found:
+        yield replace(place, host=place.host or where.only_host)
 
 
 def _accused(finding: Finding, where: Located, rulebook: Rulebook) -> Iterable[Suspect]:
@@ -77,7 +134,7 @@ def _peers(finding: Finding, where: Located) -> Iterable[Suspect]:
 def _silent(sightings: Sequence[Sighting], where: Located) -> Iterable[Suspect]:
     """The ranks that do not complain, if they are few among many that do."""
     complaining = {rank for sighting in sightings if (rank := _rank(sighting)) is not None}
-    known = {*where.host_of_rank, *range(max(complaining, default=-1) + 1)}
+    known = set(range(where.world))
     missing = sorted(known - complaining)
     if complaining and missing and len(missing) <= max(1, len(complaining) // 3):
         alone = "the only rank that did not time out"
@@ -90,7 +147,7 @@ def _silent(sightings: Sequence[Sighting], where: Located) -> Iterable[Suspect]:
             )
 
 
-def _merged(places: Iterable[Suspect]) -> Iterable[Suspect]:
+def _merged(places: Iterable[Suspect]) -> list[Suspect]:
     """Join what is known of one place: a host without a rank, a rank whose host comes later."""
     found: list[Suspect] = []
     for place in places:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from app.judge.primary import rank
-from app.judge.suspects import suspects
+from app.judge.suspects import of_a_death, suspects
 from app.model import (
     Confidence,
     Detected,
@@ -100,7 +100,7 @@ def _named(
             first_seen=_seen(root.first, files),
         ),
         explained=tuple(_explained(e, files) for e in ranking.explained),
-        other_roots=tuple(_root(r, files) for r in others if r.cause != root.cause),
+        other_roots=tuple(_root(r, files) for r in others if _is_rival(r, root)),
         evidence=_evidence(root, ranking, detected, files),
         suspects=suspects(root, detected, rulebook),
         remarks=detected.remarks,
@@ -137,15 +137,21 @@ def _outcome(
         explained=tuple(_explained(e, files) for e in ranking.explained),
         other_roots=tuple(_root(r, files) for r in ranking.roots),
         evidence=tuple(evidence),
+        suspects=of_a_death(detected) if name == "Unknown" else (),
         remarks=tuple(dict.fromkeys(remarks)),
     )
 
 
 def _confidence(root: Finding, others: Sequence[Finding]) -> Confidence:
-    rivals = [other for other in others if other.cause != root.cause and other.strength != "echo"]
+    rivals = [other for other in others if _is_rival(other, root)]
     if root.strength == "proof":
         return "medium" if rivals else "high"
     return "medium" if root.strength == "clue" and not rivals else "low"
+
+
+def _is_rival(other: Finding, root: Finding) -> bool:
+    """Say whether another root speaks for another cause; echoes and bare kills do not."""
+    return other.cause not in (root.cause, "Unknown") and other.strength != "echo"
 
 
 def _outcome_confidence(name: str, detected: Detected) -> Confidence:
