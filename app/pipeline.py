@@ -68,7 +68,7 @@ def diagnose(
     repeats = repeated(verdict, [before for _, before, _ in earlier])
     return Diagnosis(
         verdict=verdict,
-        plan=plan(verdict, root, rulebook, job, repeats),
+        plan=plan(verdict, root, rulebook, job, steps_made=detected.steps, repeated_on=repeats),
         attempts=told,
         log=_stats(log, time.perf_counter() - started),
         job=job,

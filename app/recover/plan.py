@@ -18,6 +18,10 @@ _RESTARTS: tuple[Action, ...] = (
     "wait_and_retry",
 )
 _HARDWARE = ("CUDAError", "ECCError", "NVLinkError", "NodeFailure", "NetworkError")
+_NEVER_WORKED = (
+    "No step was ever made: look at interface names, GID index, partition keys, routes and firewall"
+    " before you suspect a machine."
+)
 _SLOT = re.compile(r"\{(\w+)\}")
 
 
@@ -26,11 +30,14 @@ def plan(
     root: Finding | None,
     rulebook: Rulebook,
     job: Job,
+    *,
+    steps_made: int,
     repeated_on: Sequence[str] = (),
 ) -> Plan:
     """Choose the action and spell it out.
 
-    `repeated_on` names hosts that failed in the same way in earlier attempts.
+    `steps_made` is how many training steps were seen; `repeated_on` names hosts that failed in the
+    same way in earlier attempts.
     """
     if root is None:
         return _for_outcome(verdict)
@@ -39,11 +46,7 @@ def plan(
     action = (signal.action if signal else None) or cause.recovery.action
     steps = (signal.steps if signal else ()) or cause.recovery.steps
     targets = tuple(dict.fromkeys(s.host for s in verdict.suspects[:2] if s.host))
-    if action == "cordon_and_restart" and root.strength != "proof":
-        action = "restart"
-    if action == "restart" and root.cause in _HARDWARE and set(repeated_on) & set(targets):
-        action = "cordon_and_restart"
-        steps = (f"{', '.join(repeated_on)} failed in earlier attempts too.", *steps)
+    action, reason = _adjusted(action, root, targets, steps_made, repeated_on)
     if action != "cordon_and_restart":
         targets = ()
     facts = _facts(root, verdict.suspects)
@@ -51,15 +54,53 @@ def plan(
         action=action,
         restart=_may_restart(action, verdict, root, rulebook),
         targets=targets,
-        steps=tuple(_filled(step, facts) for step in steps),
+        steps=tuple(_filled(step, facts) for step in (*reason, *steps)),
         commands=commands(action, targets, f"{root.cause} {root.signal}", job),
     )
 
 
+def _adjusted(
+    action: Action,
+    root: Finding,
+    targets: Sequence[str],
+    steps_made: int,
+    repeated_on: Sequence[str],
+) -> tuple[Action, tuple[str, ...]]:
+    """Soften or harden the rules' action by what this log shows; give the reason as a step."""
+    if action == "cordon_and_restart" and root.strength != "proof":
+        return "restart", ()
+    if action != "restart" or root.cause not in _HARDWARE:
+        return action, ()
+    if root.cause == "NetworkError":
+        if not steps_made:
+            return "fix_config", (_NEVER_WORKED,)
+    elif again := _failed_again(root):
+        return "cordon_and_restart", (f"GPU {again} failed for several processes in turn.",)
+    hosts = sorted(set(repeated_on) & set(targets))
+    if hosts:
+        return "cordon_and_restart", (f"{', '.join(hosts)} failed in an earlier attempt too.",)
+    return action, ()
+
+
+def _failed_again(root: Finding) -> str | None:
+    """Name the GPU that failed for more than one process, where the log shows that."""
+    processes: dict[str, set[str]] = {}
+    for sighting in root.sightings:
+        if "gpu" in sighting.facts and "pid" in sighting.facts:
+            processes.setdefault(sighting.facts["gpu"], set()).add(sighting.facts["pid"])
+    return next((gpu for gpu, pids in processes.items() if len(pids) > 1), None)
+
+
 def _may_restart(action: Action, verdict: Verdict, root: Finding, rulebook: Rulebook) -> bool:
-    """Allow an automatic restart only where nothing found would make it fail again."""
+    """Allow an automatic restart only where nothing found would make it fail again.
+
+    A wait that ran out, with nothing to say what was waited for, is as often a bug (one rank
+    evaluates while the others go on) as a fault of a machine: a person restarts that once.
+    """
     if action == "resubmit":
         return root.cause == "Preempted"
+    if root.cause == "NCCLTimeoutError":
+        return False
     if action not in _RESTARTS or verdict.primary.confidence == "low":
         return False
     others = [rulebook.causes.get(other.cause) for other in verdict.other_roots]
