@@ -6,9 +6,11 @@ second, once a hit. Both release the interpreter lock, so several blocks are sca
 A line that a probe meets is kept whatever the filters say.
 """
 
+import itertools
 import re
 import threading
 from dataclasses import dataclass
+from mmap import mmap
 
 import hyperscan
 import numpy as np
@@ -21,6 +23,7 @@ from app.rulebook.compiled import Compiled
 Ints = npt.NDArray[np.int64]
 _COLOURS = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\n\x1b]*(?:\x07|\x1b\\)|[()][AB012])")
 _NEWLINE = 10
+_SMALL = 64 << 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,7 @@ class Scanner:
     def __init__(self, compiled: Compiled) -> None:
         self._database = compiled.database
         self._dropped = compiled.dropped
+        self._one = compiled.dropped_line
         self._scratch = hyperscan.Scratch(self._database)
         self._threads = threading.local()
 
@@ -72,6 +76,8 @@ class Scanner:
         lines = len(starts) - 1
         if self._dropped is None or not lines:
             return np.ones(lines, dtype=bool)
+        if len(data) <= _SMALL:
+            return self._few_survivors(data, starts)
         offsets = pa.py_buffer(starts.astype(np.int32))
         array = pa.Array.from_buffers(
             pa.binary(), lines, [None, offsets, pa.py_buffer(data)], null_count=0
@@ -80,6 +86,12 @@ class Scanner:
         bits = np.frombuffer(met.buffers()[1], np.uint8)
         kept: npt.NDArray[np.bool_] = np.unpackbits(bits, count=lines, bitorder="little") == 0
         return kept
+
+    def _few_survivors(self, data: memoryview, starts: Ints) -> npt.NDArray[np.bool_]:
+        """Ask the same RE2 line by line: arrow compiles the filters for every call, in 5 ms."""
+        bounds = starts.tolist()
+        lines = (bytes(data[a:b]) for a, b in itertools.pairwise(bounds))
+        return np.fromiter((self._one.search(line) is None for line in lines), bool)
 
     def _hits(self, data: memoryview, starts: Ints) -> tuple[Ints, Ints, Ints]:
         found: list[tuple[int, int]] = []
@@ -110,7 +122,7 @@ class Scanner:
 
 def _has_colours(data: memoryview) -> bool:
     whole = data.obj  # a search in the buffer itself is ten times faster than one in the view
-    if isinstance(whole, bytes | bytearray):
+    if isinstance(whole, bytes | bytearray | mmap):
         return whole.find(b"\x1b", 0, len(data)) >= 0
     return b"\x1b" in data.tobytes()
 

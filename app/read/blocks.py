@@ -7,6 +7,7 @@ than a buffer is given in pieces; all pieces carry the number of that one line.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from mmap import mmap
 from queue import SimpleQueue
 
 from app.errors import SourceError
@@ -38,17 +39,17 @@ class Buffers:
 
     def __init__(self, count: int, size: int = BLOCK_BYTES) -> None:
         self.size = size
-        self._free: SimpleQueue[bytearray] = SimpleQueue()
+        self._free: SimpleQueue[mmap] = SimpleQueue()
         self._unmade = count
 
-    def take(self) -> bytearray:
-        """Take a free buffer."""
+    def take(self) -> mmap:
+        """Take a free buffer; memory that no log fills is never touched."""
         if self._unmade and self._free.empty():
             self._unmade -= 1
-            return bytearray(self.size)
+            return mmap(-1, self.size)
         return self._free.get()
 
-    def give(self, buffer: bytearray) -> None:
+    def give(self, buffer: mmap) -> None:
         """Return a buffer."""
         self._free.put(buffer)
 
@@ -94,7 +95,7 @@ def _fill(text: Text, view: memoryview, filled: int) -> int:
     return filled
 
 
-def _last_break(buffer: bytearray) -> int:
+def _last_break(buffer: mmap) -> int:
     """Cut after the last line; within an endless line, after its last blank or bar state."""
     cut = buffer.rfind(b"\n") + 1
     if cut:

@@ -27,6 +27,7 @@ _DAMAGED = cast(  # isal's stubs call its exception classes instances
     (BadGzipFile, igzip_lib.IsalError, isal_zlib.error, zstd.ZstdError),
 )
 _HEAD = 4096
+_CONTROL = bytes([*range(1, 7), *range(14, 27), *range(28, 32)])
 _PROGRAMS = {
     b"\x7fELF": "an ELF program",
     b"PK\x03\x04": "a zip archive (a checkpoint?)",
@@ -204,5 +205,5 @@ def _is_binary(head: bytes) -> bool:
     if head[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         return False
     text = head.replace(b"\0", b"")
-    control = sum(byte < 7 or 13 < byte < 27 or 27 < byte < 32 for byte in text)
+    control = len(text) - len(text.translate(None, _CONTROL))
     return len(text) > 64 and control > len(text) * 0.2
