@@ -36,8 +36,8 @@ def plan(
 ) -> Plan:
     """Choose the action and spell it out.
 
-    `steps_made` is how many training steps were seen; `repeated_on` names hosts that failed in the
-    same way in earlier attempts.
+    `steps_made` is how many training steps were seen; `repeated_on` names hosts or GPUs that failed
+    in earlier attempts too.
     """
     if root is None:
         return _for_outcome(verdict)
@@ -46,7 +46,7 @@ def plan(
     action = (signal.action if signal else None) or cause.recovery.action
     steps = (signal.steps if signal else ()) or cause.recovery.steps
     targets = tuple(dict.fromkeys(s.host for s in verdict.suspects[:2] if s.host))
-    action, reason = _adjusted(action, root, targets, steps_made, repeated_on)
+    action, reason = _adjusted(action, root, steps_made, repeated_on)
     if action != "cordon_and_restart":
         targets = ()
     facts = _facts(root, verdict.suspects)
@@ -62,7 +62,6 @@ def plan(
 def _adjusted(
     action: Action,
     root: Finding,
-    targets: Sequence[str],
     steps_made: int,
     repeated_on: Sequence[str],
 ) -> tuple[Action, tuple[str, ...]]:
@@ -76,9 +75,8 @@ def _adjusted(
             return "fix_config", (_NEVER_WORKED,)
     elif again := _failed_again(root):
         return "cordon_and_restart", (f"GPU {again} failed for several processes in turn.",)
-    hosts = sorted(set(repeated_on) & set(targets))
-    if hosts:
-        return "cordon_and_restart", (f"{', '.join(hosts)} failed in an earlier attempt too.",)
+    if repeated_on:
+        return "cordon_and_restart", (f"{', '.join(repeated_on)} failed before, see the attempts.",)
     return action, ()
 
 
@@ -140,13 +138,20 @@ def _filled(step: str, facts: Mapping[str, str]) -> str:
 
 
 def repeated(verdict: Verdict, earlier: Sequence[Verdict]) -> list[str]:
-    """Hosts suspected now that were suspected for a hardware cause in an earlier attempt."""
-    now = {suspect.host for suspect in verdict.suspects if suspect.host}
+    """Hosts and GPUs suspected now that were suspected for hardware in an earlier attempt."""
     before = {
-        suspect.host
+        name
         for other in earlier
         if other.primary.cause in _HARDWARE
         for suspect in other.suspects[:2]
-        if suspect.host
+        for name in _names(suspect)
     }
-    return sorted(now & before)
+    now = [name for suspect in verdict.suspects[:2] for name in _names(suspect)]
+    return [name for name in dict.fromkeys(now) if name in before]
+
+
+def _names(suspect: Suspect) -> list[str]:
+    """Name a host, or a GPU by its bus address; a bare index means nothing without its host."""
+    if suspect.host:
+        return [suspect.host]
+    return [f"GPU {suspect.gpu}"] if suspect.gpu and ":" in suspect.gpu else []
