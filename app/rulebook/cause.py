@@ -1,27 +1,46 @@
 """The form of a cause: what it means, what it explains, what to do about it."""
 
-from typing import Literal
+from collections.abc import Iterator
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from app.model import Action
-from app.rulebook.form import CauseName, Form, Lines, Name, Sentence
+from app.rulebook.form import CauseName, EitherName, Form, Lines, Sentence
 
 Scope = Literal["same_rank", "same_host", "other_ranks", "job"]
+EdgeKind = Literal["always", "if_earlier"]
 
 
 class Edge(Form):
     """One thing that a cause or signal explains, and among which ranks that holds."""
 
-    of: CauseName | Name
+    of: EitherName
     scope: Scope = "job"
 
 
-class Explains(Form):
-    """`always` holds in any order of lines, `if_earlier` only for what comes later."""
+def _as_edge(value: object) -> object:
+    return value if isinstance(value, dict | Edge) else {"of": value}
 
-    always: tuple[CauseName | Name | Edge, ...] = ()
-    if_earlier: tuple[CauseName | Name | Edge, ...] = ()
+
+_Edges = tuple[Annotated[Edge, BeforeValidator(_as_edge)], ...]
+
+
+class Explains(Form):
+    """`always` holds in any order of lines, `if_earlier` only for what comes later.
+
+    A bare name is an edge within the whole job.
+    """
+
+    always: _Edges = ()
+    if_earlier: _Edges = ()
+
+    def edges(self) -> Iterator[tuple[EdgeKind, int, Edge]]:
+        """Give all edges with the list in which each stands, and its place there."""
+        for index, edge in enumerate(self.always):
+            yield "always", index, edge
+        for index, edge in enumerate(self.if_earlier):
+            yield "if_earlier", index, edge
 
 
 class Recovery(Form):

@@ -17,7 +17,7 @@ from typing import Literal
 import hyperscan
 import re2
 
-from app.rulebook.load import write_whole
+from app.rulebook.load import made_by, write_whole
 from app.rulebook.pattern import parse
 from app.rulebook.rulebook import Rulebook
 from app.rulebook.signal import Signal
@@ -64,7 +64,7 @@ class Compiled:
         for index, mark in enumerate(book.marks):
             probes += [Probe("mark", index, source) for source in mark.match]
         for index, kept in enumerate(book.filters):
-            if kept.do == "keep":
+            if kept.do == "keep" and kept.status == "stable":
                 probes += [Probe("keep", index, source) for source in kept.match]
         return tuple(probes)
 
@@ -77,7 +77,7 @@ class Compiled:
     def database(self) -> hyperscan.Database:
         """The Hyperscan database over all probes; a match's id is the probe's."""
         kept = self._cache and self._cache / self._database_name
-        if kept and kept.is_file():
+        if kept:
             try:
                 return hyperscan.loadb(kept.read_bytes(), mode=hyperscan.HS_MODE_BLOCK)
             except (hyperscan.error, OSError):
@@ -96,8 +96,8 @@ class Compiled:
 
     @property
     def _database_name(self) -> str:
-        made_by = f"{version('hyperscan')}-{platform.machine()}"
-        return f"hyperscan-{made_by}-{self.rulebook.fingerprint[7:23]}.db"
+        engine = f"{version('hyperscan')}-{platform.machine()}"
+        return f"hyperscan-{engine}-{made_by()}-{self.rulebook.fingerprint[7:23]}.db"
 
     def _scan_form(self, source: str) -> str:
         known = self.rulebook.patterns.get(source)
@@ -128,6 +128,11 @@ class Compiled:
         sources = [source for rule in self.rulebook.benign for source in rule.match]
         union = "|".join(f"(?:{self.rulebook.patterns[source].line})" for source in sources)
         return re2.compile(union.encode("latin-1"), _latin1())
+
+    @cached_property
+    def dropped_line(self) -> "re2._Regexp":
+        """The same union, compiled to be asked for single lines."""
+        return re2.compile((self.dropped or "").encode("latin-1"), _latin1())
 
     def holds(self, source: str, text: str) -> bool:
         """Prove a pattern on one cleaned line, without its facts."""

@@ -3,17 +3,15 @@
 Edges are written on causes, on their domains and on single signals. Chains of `always` edges are
 followed through causes that are absent; the first scope met on the way binds the whole of it. An
 `if_earlier` edge makes no chain: order says something about two things that are both there, and
-through absent ones nearly everything would explain nearly everything. Cycles through `always`
-edges are refused at load, so that among any findings at least one has no explanation.
+through absent ones nearly everything would explain nearly everything. Circles of `always` edges
+are refused at load, so that among any findings at least one has no explanation.
 """
 
-from collections.abc import Iterable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
 
-from app.rulebook.cause import Edge, Explains, Scope
-
-EdgeKind = Literal["always", "if_earlier"]
+from app.rulebook.cause import EdgeKind, Explains, Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,86 +31,103 @@ class Relation:
     def link(self, culprit: tuple[str, str], consequence: tuple[str, str]) -> Link | None:
         """Tell how a finding may explain another; both are given as (cause, signal).
 
-        Of several ways the one in any order of lines wins. A cause explains itself only where a
-        rule names the signal.
+        Of several ways the one in any order of lines wins, then the one among all ranks. A cause
+        explains itself only where a rule names the signal.
         """
-        found: Link | None = None
         same = culprit[0] == consequence[0]
-        for name in culprit:
-            targets = self.reach.get(name, {})
-            for target in consequence[1:] if same else consequence:
-                link = targets.get(target)
-                if link and (found is None or (found.kind, link.kind) == ("if_earlier", "always")):
-                    found = link
-        return found
+        ways = [
+            link
+            for name in culprit
+            for target in (consequence[1:] if same else consequence)
+            if (link := self.reach.get(name, {}).get(target))
+        ]
+        return max(ways, key=_breadth, default=None)
+
+
+def _breadth(link: Link) -> tuple[bool, bool]:
+    return link.kind == "always", link.scope == "job"
 
 
 def build(edges: Mapping[str, Explains], cause_of: Mapping[str, str]) -> Relation:
     """Follow all chains; `cause_of` maps each signal to its cause."""
-    direct = {name: tuple(_links(explains)) for name, explains in edges.items()}
-    return Relation({name: _reach(name, direct, cause_of) for name in direct if direct[name]})
-
-
-def _links(explains: Explains) -> Iterable[tuple[str, Link]]:
-    kinds: tuple[tuple[EdgeKind, tuple[str | Edge, ...]], ...] = (
-        ("always", explains.always),
-        ("if_earlier", explains.if_earlier),
-    )
-    for kind, targets in kinds:
-        for target in targets:
-            if isinstance(target, Edge):
-                yield target.of, Link(kind, target.scope)
-            else:
-                yield target, Link(kind)
+    return Relation({name: _reach(name, edges, cause_of) for name in edges})
 
 
 def _reach(
-    start: str, direct: Mapping[str, tuple[tuple[str, Link], ...]], cause_of: Mapping[str, str]
+    start: str, edges: Mapping[str, Explains], cause_of: Mapping[str, str]
 ) -> dict[str, Link]:
     """Walk outwards along `always` edges; then add what comes next by `if_earlier`."""
     reach: dict[str, Link] = {}
-    waiting = [(start, Link("always"))]
-    walked: set[str] = set()
+    waiting: deque[tuple[str, Scope]] = deque([(start, "job")])
+    walked: set[tuple[str, Scope]] = set()
     while waiting:
-        name, way = waiting.pop()
-        if name in walked:
+        name, way = waiting.popleft()
+        if (name, way) in walked:
             continue
-        walked.add(name)
+        walked.add((name, way))
         onward = (name, cause_of[name]) if name in cause_of and name != start else (name,)
-        for source in onward:
-            for target, link in direct.get(source, ()):
-                if link.kind == "always":
-                    step = Link("always", link.scope if way.scope == "job" else way.scope)
-                    reach.setdefault(target, step)
-                    waiting.append((target, step))
-    for target, link in direct.get(start, ()):
-        reach.setdefault(target, link)
-    reach.pop(start, None)
+        for target, scope in (found for source in onward for found in _always(source, edges)):
+            if target != start:
+                bound = scope if way == "job" else way
+                reach[target] = Link("always", _wider(reach.get(target), bound))
+                waiting.append((target, bound))
+    for edge in edges[start].if_earlier:
+        if edge.of != start:
+            reach.setdefault(edge.of, Link("if_earlier", edge.scope))
     return reach
 
 
-def cycle(edges: Mapping[str, Explains], members: Mapping[str, Iterable[str]]) -> list[str] | None:
-    """Find a circle of `always` edges, if there is one; `members` maps causes to their signals."""
-    following = {
-        name: [target for target, link in _links(explains) if link.kind == "always"]
-        for name, explains in edges.items()
-    }
+def _always(name: str, edges: Mapping[str, Explains]) -> Iterator[tuple[str, Scope]]:
+    if name in edges:
+        for edge in edges[name].always:
+            yield edge.of, edge.scope
+
+
+def _wider(known: Link | None, scope: Scope) -> Scope:
+    """Join the scopes of two ways that lead to one thing."""
+    if known is None or known.scope == scope:
+        return scope
+    return "same_host" if {known.scope, scope} == {"same_rank", "same_host"} else "job"
+
+
+def circle(
+    edges: Mapping[str, Explains], causes: Iterable[str], cause_of: Mapping[str, str]
+) -> list[str] | None:
+    """Find findings that would all explain each other by `always` edges, if there are any.
+
+    A cause stands for what shows it without a signal, as a scheduler's state does. Leave echoes
+    out of `cause_of`: they explain nothing but echoes, and of those the first is as good as any.
+    """
+    shows = {cause: [cause] for cause in causes}
+    for signal, cause in cause_of.items():
+        shows.setdefault(cause, [cause]).append(signal)
+
+    def explained_by(name: str) -> Iterator[str]:
+        cause = cause_of.get(name, name)
+        for source in dict.fromkeys((name, cause)):
+            for target, _ in _always(source, edges):
+                if target in cause_of and target != name:
+                    yield target
+                elif target != cause:
+                    yield from shows.get(target, ())
+
     done: set[str] = set()
+    rings = (_ring(start, explained_by, done) for own in shows.values() for start in own)
+    return next((ring for ring in rings if ring), None)
 
-    def visit(name: str, trail: list[str]) -> list[str] | None:
-        if name in trail:
-            return [*trail[trail.index(name) :], name]
-        if name in done:
-            return None
-        for target in [*following.get(name, ()), *(members.get(name, ()) if trail else ())]:
-            found = visit(target, [*trail, name])
-            if found:
-                return found
-        done.add(name)
-        return None
 
-    for name in following:
-        found = visit(name, [])
-        if found:
-            return found
+def _ring(start: str, onward: Callable[[str], Iterator[str]], done: set[str]) -> list[str] | None:
+    """Walk on until the trail meets itself; `done` holds what was seen to lead to no ring."""
+    trail = {start: onward(start)}
+    while trail:
+        name = next(reversed(trail))
+        target = next(trail[name], None)
+        if target is None:
+            done.add(name)
+            del trail[name]
+        elif target in trail:
+            names = list(trail)
+            return [*names[names.index(target) :], target]
+        elif target not in done:
+            trail[target] = onward(target)
     return None

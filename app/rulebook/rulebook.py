@@ -39,20 +39,19 @@ class Rulebook(Form):
     def edges(self) -> Mapping[str, Explains]:
         """What each cause (with what its domain gives it) and each signal explains itself."""
         edges = {
-            cause.name: _joined(cause.explains, self.domains.get(cause.domain), cause.name)
+            cause.name: joined(cause.explains, self.domains.get(cause.domain), cause.name)
             for cause in self.causes.values()
         }
         return edges | {signal.name: signal.explains for signal in self.signals}
 
 
-def _joined(own: Explains, domain: DomainForm | None, cause: str) -> Explains:
-    """Add the domain's edges to a cause's own, except those that the cause states otherwise."""
+def joined(own: Explains, domain: DomainForm | None, cause: str) -> Explains:
+    """Add the domain's edges to a cause's own, except those that the cause states itself."""
     if domain is None:
         return own
-    said = {getattr(target, "of", target) for target in (*own.always, *own.if_earlier)} | {cause}
+    said = {edge.of for _, _, edge in own.edges()} | {cause}
     shared = domain.explains
     return Explains(
-        always=own.always + tuple(t for t in shared.always if getattr(t, "of", t) not in said),
-        if_earlier=own.if_earlier
-        + tuple(t for t in shared.if_earlier if getattr(t, "of", t) not in said),
+        always=own.always + tuple(edge for edge in shared.always if edge.of not in said),
+        if_earlier=own.if_earlier + tuple(e for e in shared.if_earlier if e.of not in said),
     )

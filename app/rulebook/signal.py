@@ -2,11 +2,21 @@
 
 from typing import Literal
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from app.model import Action, Strength
 from app.rulebook.cause import Explains
-from app.rulebook.form import CauseName, Form, Lines, Name, Regex, Regexes, Sentence
+from app.rulebook.form import (
+    CauseName,
+    EitherName,
+    Form,
+    Lines,
+    Name,
+    RareRegex,
+    RareRegexes,
+    Regex,
+    Sentence,
+)
 
 
 class SignalForm(Form):
@@ -23,21 +33,27 @@ class SignalForm(Form):
     name: Name
     cause: CauseName
     strength: Strength
-    match: Regexes = ()
+    match: RareRegexes = ()
     exception: Lines = ()
     message: Regex | None = None
     frames: Regex | None = None
     unless: Regex | None = None
-    after: Regex | None = None
-    within: int = 0
+    after: RareRegex | None = None
+    within: int = Field(0, ge=0)
     says: Sentence
     suspect: Literal["printer", "peer", "nobody"] = "printer"
     action: Action | None = None
     steps: Lines = ()
     explains: Explains = Explains()
-    refines: tuple[CauseName | Name, ...] = ()
+    refines: tuple[EitherName, ...] = ()
     hits: Lines = ()
     misses: Lines = ()
+
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """All regexes, those first whose named groups become facts."""
+        optional = (self.message, self.frames, self.unless, self.after)
+        return (*self.match, *(source for source in optional if source))
 
     @model_validator(mode="after")
     def _one_way_to_match(self) -> "SignalForm":
