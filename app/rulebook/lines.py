@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import model_validator
 
 from app.model import EndGrade
-from app.rulebook.form import Form, Lines, Name, Regex, Regexes, Sentence
+from app.rulebook.form import Form, Lines, Name, RareRegexes, Regex, Regexes, Sentence
 
 MarkKind = Literal["start", "finished", "failed", "exit", "place", "saved"]
 
@@ -62,7 +62,7 @@ class MarkForm(Form):
     name: Name
     kind: MarkKind
     grade: EndGrade | None = None
-    match: Regexes
+    match: RareRegexes
     unless: Regex | None = None
     hits: Lines = ()
     misses: Lines = ()
