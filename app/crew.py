@@ -77,7 +77,6 @@ class Crew:
         diagnosis_seconds: float,
     ) -> None:
         self.tally = Tally()
-        self.rules_fault: str | None = None
         self._lanes = lanes
         self._diagnoses = diagnoses
         self._threads = threads
@@ -101,6 +100,11 @@ class Crew:
     def deaths(self) -> int:
         """How many worker processes had to be replaced."""
         return sum(lane.deaths for lane in self._lanes)
+
+    @property
+    def fault(self) -> str | None:
+        """Why a worker cannot work, where one cannot."""
+        return next((lane.fault for lane in self._lanes if lane.fault), None)
 
     @property
     def retry_after(self) -> int:
@@ -188,12 +192,9 @@ class Crew:
         self.tally.seconds += seconds
         self.tally.cpu_seconds += reading.cpu_seconds
         result = reading.result
-        self.rules_fault = None
         if isinstance(result, Outcome):
             self.tally.complete[result.cause] += 1
             log.info("complete", diagnosis_id=id, cause=result.cause, seconds=round(seconds, 3))
             return
         self.tally.failed[result.kind] += 1
         log.warning("failed", diagnosis_id=id, kind=result.kind, detail=result.detail)
-        if result.kind == "RulebookError":
-            self.rules_fault = result.detail

@@ -18,18 +18,23 @@ from app.errors import FirstFaultError, UsageError
 from app.store.outcome import Fault
 
 _TRIES = 2
+_PATIENCE = (1.0, 5.0, 15.0)  # between tries to start a worker
 
 log = structlog.get_logger()
 
 
 class Lane:
-    """A seat for one diagnosis at a time; `deaths` counts the processes that had to be replaced."""
+    """A seat for one diagnosis at a time.
+
+    `deaths` counts the processes that had to be replaced, `fault` says why none can be started.
+    """
 
     def __init__(self, prepare: worker.Prepare, rules: Path, cache: Path) -> None:
         self._context = multiprocessing.get_context("spawn")
         self._progress = self._context.RawValue(c_double, 0.0)
         self._setup = (prepare, rules, cache, self._progress)
         self.deaths = 0
+        self.fault: str | None = None
         self._open()
 
     @property
@@ -49,11 +54,20 @@ class Lane:
 
     async def read(self, order: worker.Order, seconds: float) -> worker.Reading:
         """Have a log read; a log whose reader is killed is given a second one, and no third."""
-        for _ in range(_TRIES):
+        killed = 0
+        while killed < _TRIES:
+            await self._until_ready()
+            self._progress.value = 0.0
             try:
-                return await self._read(order, seconds)
+                future = self._executor.submit(worker.read, order)
+            except BrokenProcessPool:  # it died idle, which is not this log's doing
+                self._replace()
+                continue
+            try:
+                return await asyncio.wait_for(asyncio.wrap_future(future), seconds)
             except BrokenProcessPool:
                 log.warning("worker killed", diagnosis_id=order.id)
+                killed += 1
                 self._replace()
             except TimeoutError:
                 self._replace()
@@ -70,14 +84,22 @@ class Lane:
         self._kill()
         self._executor.shutdown(wait=True, cancel_futures=True)
 
-    async def _read(self, order: worker.Order, seconds: float) -> worker.Reading:
-        self._progress.value = 0.0
-        try:
-            future = self._executor.submit(worker.read, order)
-        except BrokenProcessPool:  # it died idle, which is not this log's doing
+    async def _until_ready(self) -> None:
+        """Wait for a worker that can work; no log is blamed for one that cannot even start."""
+        tries = 0
+        while True:
+            try:
+                said = await asyncio.wrap_future(self._ready)
+                self.fault = said.detail if isinstance(said, Fault) else None
+            except BrokenProcessPool:
+                self.fault = "a worker process dies while it starts; the log of the service tells"
+            if self.fault is None:
+                return
+            pause = _PATIENCE[min(tries, len(_PATIENCE) - 1)]
+            log.error("worker cannot start", detail=self.fault, retry_seconds=pause)
+            await asyncio.sleep(pause)
+            tries += 1
             self._replace()
-            future = self._executor.submit(worker.read, order)
-        return await asyncio.wait_for(asyncio.wrap_future(future), seconds)
 
     def _replace(self) -> None:
         self.deaths += 1

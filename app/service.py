@@ -92,10 +92,12 @@ class Service:
         first = await anext(blocks, b"")
         if not first:
             raise SourceError("the log is empty")
-        if len(first) < _BLOCK:  # all there is: one trip to a thread
+        second = await anext(blocks, b"")
+        if not second:  # a small log costs one trip to a thread
             return Upload(await asyncio.to_thread(self._uploads.put, first))
         with await asyncio.to_thread(self._uploads.begin) as incoming:
             await asyncio.to_thread(incoming.write, first)
+            await asyncio.to_thread(incoming.write, second)
             async for block in blocks:
                 await asyncio.to_thread(incoming.write, block)
             return Upload(await asyncio.to_thread(incoming.keep))
@@ -122,7 +124,7 @@ class Service:
         return state.progress if state else 0.0
 
     async def digest(self, id: str) -> str:
-        """Read the digest of a complete diagnosis; raise NotFound."""
+        """Read the digest of a complete diagnosis; raise NotReady or NotFound."""
         return await self._threads.run(self._diagnoses.digest, id)
 
     async def page(
@@ -152,8 +154,11 @@ class Service:
         yield State((await self.find(id)).status, 1.0)
 
     async def faults(self) -> dict[str, str | None]:
-        """Say what keeps the service from working: database, rules, disk; None is well."""
-        found = {"rules": self.crew.rules_fault}
+        """Say what keeps the service from working: database, rules, disk; None is well.
+
+        Rules are loaded by the workers, so `rules` also tells of workers that cannot start.
+        """
+        found = {"rules": self.crew.fault}
         for name, check in (
             ("database", self._diagnoses.check),
             ("disk", self._uploads.check_space),

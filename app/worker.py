@@ -130,7 +130,8 @@ _desk = _Desk()
 
 def start(prepare: Prepare, rules: Path, cache: Path, progress: c_double) -> None:
     """Set up this process; a fault in the rules is kept and answered to every order."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the web process
+    for told in (signal.SIGINT, signal.SIGTERM):  # often sent to the whole group, but meant for
+        signal.signal(told, signal.SIG_IGN)  # the web process, with which this one ends
     threading.Thread(target=_die_with_parent, daemon=True).start()
     os.nice(_NICENESS)
     _desk.progress = progress

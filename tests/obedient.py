@@ -15,7 +15,7 @@ class Obedient:
     fingerprint = "sha256:fake"
 
     def __init__(self, rules: Path, cache: Path) -> None:
-        if rules.name == "broken":
+        if (rules / "broken").exists():
             raise UsageError("causes/KeyError.yaml:3: a fault")
 
     def read(self, order, progress):

@@ -163,10 +163,23 @@ def test_old_uploads_are_removed_once_their_diagnosis_has_ended(tmp_path):
 
 
 def test_faults_in_the_rules_are_told_at_the_start(tmp_path):
-    (tmp_path / "broken").mkdir()
-    chosen = settings(tmp_path).model_copy(update={"rules_dir": tmp_path / "broken"})
+    (tmp_path / "broken").touch()
     with pytest.raises(UsageError, match="KeyError.yaml:3: a fault"):
-        Service(chosen, Obedient)
+        Service(settings(tmp_path), Obedient)
+
+
+def test_rules_that_break_later_delay_diagnoses_and_fail_none(tmp_path, monkeypatch):
+    monkeypatch.setattr("app.lane._PATIENCE", (0.2,))
+
+    async def story(service):
+        (tmp_path / "broken").touch()
+        deadly, fine = await submit(service, "die"), await submit(service)
+        while (fault := (await service.faults())["rules"]) is None:
+            await asyncio.sleep(0.05)
+        (tmp_path / "broken").unlink()
+        return fault, (await service.find(deadly, 20)).status, (await service.find(fine, 20)).status
+
+    assert run(tmp_path, story) == ("causes/KeyError.yaml:3: a fault", "failed", "complete")
 
 
 def test_two_services_never_share_a_data_folder(tmp_path):

@@ -25,6 +25,7 @@ def _no_number(value: object) -> object:
 
 
 Text = Annotated[str, StringConstraints(max_length=256, pattern=r"^[^\x00]*$")]
+Node = Annotated[str, StringConstraints(max_length=256, pattern="^[ -~]*$")]
 Int32 = Annotated[int, Field(ge=-(2**31), lt=2**31)]
 Uri = Annotated[
     str, StringConstraints(max_length=4096, pattern=r"^file://(localhost)?/[^?#\x00]*$")
@@ -48,7 +49,7 @@ class JobForm(BaseModel):
     state: Text | None = Field(default=None, description="final state, as the scheduler names it")
     exit_code: Int32 | None = None
     signal: Annotated[int, Field(ge=0, lt=256)] | None = None
-    nodes: Annotated[tuple[Text, ...], Field(max_length=20_000)] = ()
+    nodes: Annotated[tuple[Node, ...], Field(max_length=20_000)] = ()
 
     def job(self) -> Job:
         """Give the job as the pipeline knows it."""
@@ -58,6 +59,7 @@ class JobForm(BaseModel):
 class RawQuery(JobForm):
     """The query of a raw upload: the job, and how long to wait for the answer."""
 
+    nodes: Annotated[tuple[Node, ...], Field(max_length=32)] = ()  # a URL holds no more
     wait: float = Field(default=0, ge=0, le=600, description="seconds to wait for the answer")
 
 

@@ -95,7 +95,9 @@ async def read_diagnosis(id: str, service: ServiceOf) -> Response:
     return _of_record(await service.find(id), service, 200)
 
 
-@router.get("/{id}/digest", response_class=PlainTextResponse, responses=declared(404, 500, 503))
+@router.get(
+    "/{id}/digest", response_class=PlainTextResponse, responses=declared(404, 409, 500, 503)
+)
 async def read_digest(id: str, service: ServiceOf) -> Response:
     """Read the log brought down to what may matter, with its original line numbers."""
     return PlainTextResponse(await service.digest(id))

@@ -14,6 +14,7 @@ from app.service import Service
 
 _GRACE_SECONDS = 3  # for answers under way; a diagnosis needs none, it is taken up again
 _BACKLOG = 2048
+_HEAD_BYTES = 64 << 10  # of a request, with the longest query that its form allows
 
 
 def serve(
@@ -39,6 +40,7 @@ def serve(
             log_config=None,
             access_log=False,
             server_header=False,
+            h11_max_incomplete_event_size=_HEAD_BYTES,
             timeout_graceful_shutdown=_GRACE_SECONDS,
             lifespan="on",
         )

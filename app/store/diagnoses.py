@@ -14,7 +14,7 @@ from typing import Literal, TypeVarTuple
 from sqlalchemy import Engine, Select, bindparam, func, insert, select, update
 from sqlalchemy import Row as Found
 
-from app.errors import NotFound
+from app.errors import FirstFaultError, NotFound
 from app.model import Job
 from app.store.database import transaction
 from app.store.ids import first_id_at, is_id
@@ -38,6 +38,12 @@ _ENTRIES = select(
     Row.cause, Row.domain, Row.confidence, Row.action, Row.summary,
 )  # fmt: skip
 _UNFINISHED = select(Row.id, Row.job, Row.sources).where(Row.status == "queued").order_by(Row.id)
+
+
+class NotReady(FirstFaultError):
+    """Something asked for too early."""
+
+    status = 409
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,10 +134,12 @@ class Diagnoses:
         return Record(row[0], row[1], row[2], row[3], row[4], fault)
 
     def digest(self, id: str) -> str:
-        """Read the digest of one that is complete; raise NotFound where there is none."""
+        """Read the digest of one; raise NotReady or NotFound where there is none."""
         row = self._one(_DIGEST, id)
+        if row[0] == "queued":
+            raise NotReady(f"diagnosis {id} has not ended, and has no digest yet")
         if row[1] is None:
-            raise NotFound(f"diagnosis {id} is {row[0]} and has no digest")
+            raise NotFound(f"diagnosis {id} has failed and has no digest")
         return row[1]
 
     def page(

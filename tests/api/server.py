@@ -6,19 +6,20 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import httpx2
 
-SERVER = Path(__file__).with_name("fake_server.py")
+FAKE = (str(Path(__file__).with_name("fake_server.py")),)
+REAL = ("-m", "app.cli.main", "serve")
 
 
 @dataclass
 class Server:
-    """A server process of its own, with the fake reader in its workers."""
+    """A server process of its own, usually with the fake reader in its workers."""
 
     process: subprocess.Popen[str]
     url: str
@@ -32,10 +33,6 @@ class Server:
         self.process.send_signal(signal.SIGKILL)
         self.process.wait(10)
 
-    def stop(self) -> int:
-        self.process.terminate()
-        return self.process.wait(20)
-
     def workers(self) -> list[int]:
         found = subprocess.run(
             ["pgrep", "-P", str(self.process.pid), "-f", "spawn_main"],
@@ -44,7 +41,13 @@ class Server:
         return [int(pid) for pid in found.stdout.split()]
 
 
-def start(data: Path, *, file_size_limit: int | None = None, **settings: object) -> Server:
+def start(
+    data: Path,
+    *,
+    program: Sequence[str] = FAKE,
+    file_size_limit: int | None = None,
+    **settings: object,
+) -> Server:
     """Start a server and wait for the line with its URL."""
     chosen = {"data_dir": data, "cache_dir": data / "cache", "port": 0, "workers": 1, **settings}
     env = {k: v for k, v in os.environ.items() if not k.startswith("FIRSTFAULT_")}
@@ -58,8 +61,9 @@ def start(data: Path, *, file_size_limit: int | None = None, **settings: object)
     log = data / "stderr.log"
     with log.open("a") as stderr:
         process = subprocess.Popen(
-            [sys.executable, str(SERVER)],
+            [sys.executable, *program],
             env=env, stdout=subprocess.PIPE, stderr=stderr, text=True, preexec_fn=limit_files,
+            start_new_session=True,
         )  # fmt: skip
     assert process.stdout is not None
     line = process.stdout.readline()
@@ -71,8 +75,8 @@ def start(data: Path, *, file_size_limit: int | None = None, **settings: object)
 
 
 @contextmanager
-def running(data: Path, **settings: object) -> Iterator[Server]:
-    server = start(data, **settings)
+def running(data: Path, *, program: Sequence[str] = FAKE, **settings: object) -> Iterator[Server]:
+    server = start(data, program=program, **settings)
     try:
         yield server
     finally:

@@ -29,6 +29,11 @@ def test_an_unknown_diagnosis_is_a_404(client, path):
     assert found.type == "urn:firstfault:problem:not-found"
 
 
+def test_a_digest_that_is_not_ready_is_a_409(client):
+    location = client.post(POST, content=b"sleep 1").headers["location"]
+    assert "not ended" in problem(client.get(location + "/digest"), 409).detail
+
+
 def test_a_path_that_nobody_serves_is_a_404(client):
     assert "/docs" in problem(client.get("/v2/nothing"), 404).detail
 

@@ -5,7 +5,7 @@ import pytest
 from app.errors import NotFound, StoreError
 from app.model import Job
 from app.store.database import connect
-from app.store.diagnoses import Diagnoses, Place, Request, Upload
+from app.store.diagnoses import Diagnoses, NotReady, Place, Request, Upload
 from app.store.ids import new_id
 from app.store.migrate import migrate
 from app.store.outcome import Fault, Outcome
@@ -62,7 +62,14 @@ def test_a_fault_is_handed_back_with_its_reason(diagnoses):
     fault = Fault("SourceError", 422, "cannot be read")
     diagnoses.finish(one.id, fault)
     assert diagnoses.find(one.id).fault == fault
-    with pytest.raises(NotFound, match="failed and has no digest"):
+    with pytest.raises(NotFound, match="has failed and has no digest"):
+        diagnoses.digest(one.id)
+
+
+def test_a_digest_that_is_asked_for_too_early_is_not_ready(diagnoses):
+    one = request()
+    diagnoses.add(one)
+    with pytest.raises(NotReady):
         diagnoses.digest(one.id)
 
 
