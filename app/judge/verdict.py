@@ -63,9 +63,10 @@ def _is_completed(detected: Detected, ranking: Ranking, rulebook: Rulebook, job:
 
 
 def _beats_the_trainer(root: Finding, detected: Detected, rulebook: Rulebook) -> bool:
-    """A proof that came before the trainer's last word, or a loss gone wrong, stands against it.
+    """Say what stands against the trainer's last word: a loss gone wrong, and proof of failure.
 
-    What comes after the word is tearing down.
+    An error of the program counts wherever it stands: the job was to evaluate or save yet. Machines
+    and schedulers count only before the word; what they do after it is tearing down.
     """
     cause = rulebook.causes.get(root.cause)
     if cause and cause.domain == "training":
@@ -73,6 +74,8 @@ def _beats_the_trainer(root: Finding, detected: Detected, rulebook: Rulebook) ->
     end = detected.ending.line
     if end is None or root.strength != "proof":
         return False
+    if cause and cause.domain in ("script", "framework"):
+        return True
     first = root.first
     if first.time is not None and end.time is not None and first.file != end.file:
         return first.time < end.time
