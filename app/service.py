@@ -14,12 +14,8 @@ from pathlib import Path
 
 import structlog
 
-from app import worker
-from app.crew import Crew, State
 from app.errors import SourceError, SourceTooLarge, StoreError
-from app.lane import Lane
 from app.model import Job
-from app.roots import LogRoots
 from app.settings import Settings
 from app.store.database import connect
 from app.store.diagnoses import Diagnoses, Entry, Origin, Place, Record, Request, Upload
@@ -28,6 +24,10 @@ from app.store.lock import FolderLock
 from app.store.migrate import migrate
 from app.store.threads import StoreThreads
 from app.store.uploads import Uploads
+from app.work import worker
+from app.work.crew import Crew, State
+from app.work.lane import Lane
+from app.work.roots import LogRoots
 
 _BLOCK = 1 << 20  # bytes of an upload that are handed to a thread at once
 _SWEEP_SECONDS = 3600

@@ -169,7 +169,7 @@ def test_faults_in_the_rules_are_told_at_the_start(tmp_path):
 
 
 def test_rules_that_break_later_delay_diagnoses_and_fail_none(tmp_path, monkeypatch):
-    monkeypatch.setattr("app.lane._PATIENCE", (0.2,))
+    monkeypatch.setattr("app.work.lane._PATIENCE", (0.2,))
 
     async def story(service):
         (tmp_path / "broken").touch()

@@ -5,12 +5,12 @@ import socket
 
 import uvicorn
 
-from app import worker
 from app.api.app import create
 from app.cli import journal
 from app.cli.configured import configured
 from app.errors import UsageError
 from app.service import Service
+from app.work import worker
 
 _GRACE_SECONDS = 3  # for answers under way; a diagnosis needs none, it is taken up again
 _BACKLOG = 2048

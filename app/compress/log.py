@@ -44,7 +44,7 @@ class Block(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LineReading:
-    """How a line is read: freed from terminal control, and its prefix, by the reader of its file."""
+    """How a line is read: freed from terminal control, its prefix by the reader of its file."""
 
     clean: Clean
     prefix: Callable[[int], ReadPrefix]

@@ -28,7 +28,7 @@ from app.model import (
     Verdict,
 )
 from app.store.outcome import Outcome
-from app.worker import Order, outcome_of
+from app.work.worker import Order, outcome_of
 
 
 class FakeReader:

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import structlog
 
-from app import worker
 from app.errors import FirstFaultError, UsageError
 from app.store.outcome import Fault
+from app.work import worker
 
 _TRIES = 2
 _PATIENCE = (1.0, 5.0, 15.0)  # between tries to start a worker

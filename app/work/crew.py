@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from app import worker
 from app.errors import Busy, FirstFaultError
-from app.lane import Lane
 from app.store.diagnoses import Diagnoses, Request
 from app.store.outcome import Outcome
 from app.store.threads import StoreThreads
+from app.work import worker
+from app.work.lane import Lane
 
 _GLANCE_SECONDS = 0.2  # how often progress is looked at for those who watch
 

@@ -3,7 +3,7 @@ import os
 import pytest
 
 from app.errors import SourceError, SourceNotFound, UsageError
-from app.roots import LogRoots, OutsideRoots
+from app.work.roots import LogRoots, OutsideRoots
 
 
 @pytest.fixture
