@@ -4,10 +4,12 @@ FirstFaultError            500 / exit 1
 ├── UsageError             400 / exit 2   a request or a command line that cannot be meant
 ├── SourceError            422 / exit 2   a log that cannot be read
 │   ├── SourceNotFound     404 / exit 2
-│   └── SourceTooLarge     413 / exit 2   past a limit on size, plain or decompressed
+│   ├── SourceTooLarge     413 / exit 2   past a limit on size, plain or decompressed
+│   └── OutsideRoots       403 / exit 2   a place that requests may not read
 ├── RuleError              500 / exit 2   one fault in a rule file, with its place
 ├── RulebookError          500 / exit 2   every fault of a rule folder at once
 ├── NotFound               404 / exit 2   a diagnosis that does not exist
+├── NotReady               409 / exit 2   something asked for before it is there
 ├── Busy                   429 / exit 1   the queue is full; try again later
 └── StoreError             503 / exit 1   the database or the data folder fails
 """
@@ -49,6 +51,12 @@ class SourceTooLarge(SourceError):
     status = 413
 
 
+class OutsideRoots(SourceError):
+    """A place that requests may not read."""
+
+    status = 403
+
+
 class RuleError(FirstFaultError):
     """One fault in one rule file."""
 
@@ -75,6 +83,13 @@ class NotFound(FirstFaultError):
     """Something asked for by its id does not exist."""
 
     status = 404
+    exit_code = 2
+
+
+class NotReady(FirstFaultError):
+    """Something asked for before it is there."""
+
+    status = 409
     exit_code = 2
 
 

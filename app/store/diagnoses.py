@@ -14,7 +14,7 @@ from typing import Literal, TypeVarTuple
 from sqlalchemy import Engine, Select, bindparam, func, insert, select, update
 from sqlalchemy import Row as Found
 
-from app.errors import FirstFaultError, NotFound
+from app.errors import NotFound, NotReady
 from app.model import Job
 from app.store.database import transaction
 from app.store.ids import first_id_at, is_id
@@ -38,12 +38,6 @@ _ENTRIES = select(
     Row.cause, Row.domain, Row.confidence, Row.action, Row.summary,
 )  # fmt: skip
 _UNFINISHED = select(Row.id, Row.job, Row.sources).where(Row.status == "queued").order_by(Row.id)
-
-
-class NotReady(FirstFaultError):
-    """Something asked for too early."""
-
-    status = 409
 
 
 @dataclass(frozen=True, slots=True)

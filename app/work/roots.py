@@ -10,13 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from app.errors import SourceError, SourceNotFound, UsageError
-
-
-class OutsideRoots(SourceError):
-    """A place that requests may not read."""
-
-    status = 403
+from app.errors import OutsideRoots, SourceError, SourceNotFound, UsageError
 
 
 class LogRoots:

@@ -2,10 +2,10 @@ import time
 
 import pytest
 
-from app.errors import NotFound, StoreError
+from app.errors import NotFound, NotReady, StoreError
 from app.model import Job
 from app.store.database import connect
-from app.store.diagnoses import Diagnoses, NotReady, Place, Request, Upload
+from app.store.diagnoses import Diagnoses, Place, Request, Upload
 from app.store.ids import new_id
 from app.store.migrate import migrate
 from app.store.outcome import Fault, Outcome

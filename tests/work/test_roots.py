@@ -2,8 +2,8 @@ import os
 
 import pytest
 
-from app.errors import SourceError, SourceNotFound, UsageError
-from app.work.roots import LogRoots, OutsideRoots
+from app.errors import OutsideRoots, SourceError, SourceNotFound, UsageError
+from app.work.roots import LogRoots
 
 
 @pytest.fixture
