@@ -121,14 +121,16 @@ def a_cause(
     )
 
 
-def a_signal(name: str, cause: str, match: str | None = None, **fields: object) -> Signal:
+def a_signal(
+    name: str, cause: str, match: str | Sequence[str] | None = None, **fields: object
+) -> Signal:
     """Make a signal, proof unless told otherwise; without a pattern it looks for its own name."""
     way = {} if "exception" in fields else {"match": match or re.escape(name)}
     made = {"name": name, "cause": cause, "strength": "proof", "says": f"saw {name}", **way}
     return Signal.model_validate({"emitter": "plant", **made, **fields})
 
 
-def a_mark(name: str, kind: str, match: str, **fields: object) -> MarkForm:
+def a_mark(name: str, kind: str, match: str | Sequence[str], **fields: object) -> MarkForm:
     return MarkForm.model_validate({"name": name, "kind": kind, "match": match, **fields})
 
 

@@ -1,86 +1,153 @@
 """Cut a log into the attempts it holds: restarts by a launcher, requeues, appended runs.
 
 Every rank prints its own start line, so a start line alone cuts nothing: a new attempt begins at
-one that comes after the job had gone on, had failed or had ended. Files that bear the number of
-an attempt in their names are attempts of their own.
+one that comes after the job had gone on, had failed or had ended, unless it is only the next rank
+of the same start. Files that bear the number of an attempt in their names are attempts of their
+own, if their clocks do not show that they were written side by side.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 
 from app.model import Attempt, Compressed, Marked, Sighting
 
-_IN_NAME = re.compile(r"(?:attempt|restart|retry|requeue|try|run)[-_.]?(\d+)", re.IGNORECASE)
+# attempt_0/3/stderr.log, job-4711.restart2.out; not torchrun_1.log, which is that of a node
+_IN_NAME = tuple(
+    re.compile(rf"(?<![a-z]){word}[-_.]?(\d{{1,15}})", re.IGNORECASE)
+    for word in ("attempt", "restart", "requeue", "retry", "try", "run")
+)
+_Span = tuple[int, int]
 
 
 def cut(
     log: Compressed, marks: Sequence[Marked], sightings: Sequence[Sighting]
 ) -> tuple[Attempt, ...]:
     """Give the attempts, first to last; a log without any cut is one attempt."""
-    named = _by_name(log)
+    clocks = _Clocks(log)
+    named = _by_name(log, clocks)
     if named:
         return named
-    spans = {
-        index: _spans(file.lines, _cuts(index, log, marks, sightings))
-        for index, file in enumerate(log.files)
-    }
-    number = max((len(own) for own in spans.values()), default=1)
-    return tuple(
-        Attempt(
-            n + 1,
-            {
-                index: own[n - number + len(own)]
-                for index, own in spans.items()
-                if n - number + len(own) >= 0
-            },
-        )
-        for n in range(number)
-    )
+    cuts = _cuts(log, marks, sightings)
+    spans = [_spans(file.lines, cuts.get(index, ())) for index, file in enumerate(log.files)]
+    longest = max(range(len(spans)), key=lambda index: len(spans[index]), default=0)
+    longest_spans = spans[longest] if spans else []
+    begins = [clocks.first(longest, span) for span in longest_spans] or [None]
+    attempts: list[dict[int, _Span]] = [{} for _ in begins]
+    for index, own in enumerate(spans):
+        for attempt, span in _placed(index, own, begins, clocks):
+            attempts[attempt][index] = span
+    return tuple(Attempt(number, own) for number, own in enumerate(attempts, 1))
 
 
-def _by_name(log: Compressed) -> tuple[Attempt, ...] | None:
-    numbers: dict[int, list[int]] = {}
-    for index, file in enumerate(log.files):
-        found = _IN_NAME.search(file.name)
-        if found is None:
-            return None
-        numbers.setdefault(int(found.group(1)), []).append(index)
-    if len(numbers) < 2:
-        return None
-    return tuple(
-        Attempt(n + 1, {index: (1, log.files[index].lines) for index in numbers[number]})
-        for n, number in enumerate(sorted(numbers))
-    )
+def _by_name(log: Compressed, clocks: "_Clocks") -> tuple[Attempt, ...] | None:
+    for pattern in _IN_NAME:
+        found = [pattern.search(file.name) for file in log.files]
+        of_number: dict[int, list[int]] = defaultdict(list)
+        for index, match in enumerate(found):
+            if match:
+                of_number[int(match[1])].append(index)
+        files = [of_number[number] for number in sorted(of_number)]
+        if all(found) and len(files) > 1 and clocks.in_turn(files):
+            return tuple(
+                Attempt(n, {index: (1, log.files[index].lines) for index in own})
+                for n, own in enumerate(files, 1)
+            )
+    return None
 
 
 def _cuts(
-    file: int, log: Compressed, marks: Iterable[Marked], sightings: Iterable[Sighting]
-) -> list[int]:
-    """Line numbers where a new attempt begins."""
-    gone_on = {m.line.number for m in marks if m.line.file == file and m.kind != "start"}
-    gone_on &= {m.line.number for m in marks if m.kind in ("finished", "failed", "exit")}
-    gone_on |= {
-        s.line.number for s in sightings if s.line.file == file and s.strength in ("proof", "echo")
-    }
-    gone_on |= {
-        point.number for point in log.points if point.file == file and point.step is not None
-    }
-    starts = sorted({m.line.number for m in marks if m.line.file == file and m.kind == "start"})
+    log: Compressed, marks: Iterable[Marked], sightings: Iterable[Sighting]
+) -> Mapping[int, list[int]]:
+    """Line numbers where a new attempt begins, by file."""
+    starts: dict[int, dict[int, Marked]] = defaultdict(dict)
+    gone_on: dict[int, set[int]] = defaultdict(set)
+    for mark in marks:
+        if mark.kind == "start":
+            starts[mark.line.file].setdefault(mark.line.number, mark)
+        elif mark.kind in ("finished", "failed", "exit"):
+            gone_on[mark.line.file].add(mark.line.number)
+    for sighting in sightings:
+        if sighting.strength in ("proof", "echo"):
+            gone_on[sighting.line.file].add(sighting.line.number)
+    for point in log.points:
+        if point.step is not None:
+            gone_on[point.file].add(point.number)
+    return {file: _cuts_of_file(own, gone_on[file]) for file, own in starts.items()}
+
+
+def _cuts_of_file(starts: Mapping[int, Marked], gone_on: Iterable[int]) -> list[int]:
     between = sorted(gone_on)
+    ranks: set[int] = set()
     cuts: list[int] = []
     previous, at = 0, 0
-    for start in starts:
+    for number in sorted(starts):
         moved = False
-        while at < len(between) and between[at] < start:
+        while at < len(between) and between[at] < number:
             moved = moved or between[at] > previous
             at += 1
-        if moved:
-            cuts.append(start)
-        previous = start
+        rank = starts[number].line.rank
+        if moved and (rank is None or rank in ranks or not ranks):
+            cuts.append(number)
+            ranks.clear()
+        ranks.update(() if rank is None else (rank,))
+        previous = number
     return cuts
 
 
-def _spans(lines: int, cuts: Sequence[int]) -> list[tuple[int, int]]:
+def _spans(lines: int, cuts: Sequence[int]) -> list[_Span]:
+    if not lines:
+        return []
     begins = [1, *cuts]
-    ends = [*(start - 1 for start in cuts), max(lines, 1)]
+    ends = [*(start - 1 for start in cuts), lines]
     return list(zip(begins, ends, strict=True))
+
+
+def _placed(
+    file: int, own: Sequence[_Span], begins: Sequence[float | None], clocks: "_Clocks"
+) -> Iterable[tuple[int, _Span]]:
+    """Give each span of a file its attempt: the last ones, or those that its clock allows."""
+    free = len(begins) - 1
+    for before in range(len(own) - 1, -1, -1):
+        last = clocks.last(file, own[before])
+        while free > before and _is_earlier(last, begins[free]):
+            free -= 1
+        yield free, own[before]
+        free -= 1
+
+
+def _is_earlier(time: float | None, other: float | None) -> bool:
+    return time is not None and other is not None and time < other
+
+
+class _Clocks:
+    """The times of the kept lines, by file."""
+
+    def __init__(self, log: Compressed) -> None:
+        self._of_file: dict[int, list[tuple[int, float]]] = defaultdict(list)
+        for line in log.lines:
+            if line.time is not None:
+                self._of_file[line.file].append((line.number, line.time))
+
+    def first(self, file: int, span: _Span) -> float | None:
+        return min(self._times([file], span), default=None)
+
+    def last(self, file: int, span: _Span) -> float | None:
+        return max(self._times([file], span), default=None)
+
+    def in_turn(self, groups: Sequence[Sequence[int]]) -> bool:
+        """Say whether no group of files began while the one before it was in its first half."""
+        spread = [self._times(files) for files in groups]
+        for earlier, later in zip(spread, spread[1:], strict=False):
+            if earlier and later and min(later) < (min(earlier) + max(earlier)) / 2:
+                return False
+        return True
+
+    def _times(self, files: Iterable[int], span: _Span | None = None) -> list[float]:
+        first, last = span or (0, float("inf"))
+        return [
+            time
+            for file in files
+            for number, time in self._of_file.get(file, ())
+            if first <= number <= last
+        ]

@@ -50,18 +50,20 @@ def locate(lines: Iterable[Line], marks: Sequence[Marked]) -> Located:
 
 def joined(marks: Sequence[Marked]) -> Iterator[Marked]:
     """Join the rows of a table: marks of neighbouring lines whose facts add to each other."""
-    open_mark: Marked | None = None
+    table: Marked | None = None
+    rows: set[str] = set()
     for mark in marks:
         if mark.kind not in ("exit", "place"):
             continue
-        if open_mark is not None and _belongs(open_mark, mark):
-            open_mark = replace(open_mark, facts={**mark.facts, **open_mark.facts})
+        if table is not None and mark.mark not in rows and _belongs(table, mark):
+            table = replace(table, facts={**mark.facts, **table.facts})
+            rows.add(mark.mark)
             continue
-        if open_mark is not None:
-            yield open_mark
-        open_mark = mark
-    if open_mark is not None:
-        yield open_mark
+        if table is not None:
+            yield table
+        table, rows = mark, {mark.mark}
+    if table is not None:
+        yield table
 
 
 def exits(marks: Sequence[Marked]) -> tuple[Marked, ...]:
@@ -103,4 +105,4 @@ def _commonest(counted: Mapping[_K, Counter[str]]) -> dict[_K, str]:
 
 
 def _number(text: str | None) -> int | None:
-    return int(text) if text and text.isdigit() else None
+    return int(text) if text and text.isascii() and text.isdigit() else None

@@ -6,8 +6,8 @@ narrowed by message or frames, that beats a class alone, and `*` comes last.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
+from app.detect.signals import is_benign
 from app.detect.traceback import Raised
 from app.model import Sighting, Strength
 from app.rulebook.compiled import Compiled
@@ -27,7 +27,11 @@ def understand(
     on_line: dict[tuple[int, int], list[Sighting]] = {}
     for sighting in on_lines:
         on_line.setdefault((sighting.line.file, sighting.line.number), []).append(sighting)
-    meanings = [_meaning(r, on_line, compiled) for r in raised if r.kind != "ignored"]
+    meanings = [
+        _meaning(r, on_line, compiled)
+        for r in raised
+        if r.kind != "ignored" and not is_benign(r.line, compiled)
+    ]
     found = [*outside, *(meaning for meaning in meanings if meaning)]
     return tuple(sorted(found, key=lambda s: (s.line.file, s.line.number)))
 
@@ -125,10 +129,3 @@ def _facts(raised: Raised) -> dict[str, str]:
 def _weakened(strength: Strength, kind: str) -> Strength:
     most = _AT_MOST.get(kind, strength)
     return most if _RANK[most] < _RANK[strength] else strength
-
-
-def weaken(sighting: Sighting, strength: Strength) -> Sighting:
-    """Give the sighting at most the given strength."""
-    if _RANK[sighting.strength] <= _RANK[strength]:
-        return sighting
-    return replace(sighting, strength=strength)

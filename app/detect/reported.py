@@ -1,8 +1,9 @@
 """What the scheduler says of the job, as findings beside those of the log.
 
-Slurm's states are listed in `man sacct` (JOB STATE CODES); Kubernetes reasons in the API's
-`ContainerStateTerminated` and pod conditions. A state names the event and not what led to it, so
-it is a clue; only a time limit, preemption and a lost node speak for themselves.
+Slurm's states are listed in `man sacct` (JOB STATE CODES), which cuts them to ten characters and
+`squeue` to two; Kubernetes reasons in the API's `ContainerStateTerminated` and pod conditions. A
+cancelled job is a clue, since it says not why; a time limit, preemption, a lost node and a memory
+limit speak for themselves.
 """
 
 from app.model import Finding, Job, Line, Sighting, Strength
@@ -22,17 +23,35 @@ _STATES: dict[str, tuple[str, Strength]] = {
     "CANCELLED": ("Cancelled", "clue"),
     "REVOKED": ("Cancelled", "clue"),
 }
+_SHORT = {
+    "TO": "TIMEOUT",
+    "DL": "DEADLINE",
+    "PR": "PREEMPTED",
+    "NF": "NODE_FAIL",
+    "BF": "BOOT_FAIL",
+    "OOM": "OUT_OF_MEMORY",
+    "CA": "CANCELLED",
+    "RV": "REVOKED",
+}
 SCHEDULER = -1  # the file index of what no log file says
 
 
 def reported(job: Job) -> tuple[Finding, ...]:
     """Turn the scheduler's state into a finding, where it names a cause."""
-    state = (job.state or "").strip()
-    known = _STATES.get(state.split(" ")[0].rstrip("+").upper())
-    if known is None:
+    state = " ".join((job.state or "").split())
+    name = _spelled_out(state.partition(" ")[0].upper())
+    if name not in _STATES:
         return ()
-    cause, strength = known
+    cause, strength = _STATES[name]
     raw = f"the scheduler reports state {state}"
     line = Line(file=SCHEDULER, number=0, raw=raw, text=raw)
-    name = f"state_{state.split(' ')[0].rstrip('+').lower()}"
-    return (Finding(cause, name, strength, (Sighting(name, line, strength),), 1, summary=raw),)
+    signal = f"state_{name.lower()}"
+    return (Finding(cause, signal, strength, (Sighting(signal, line, strength),), 1, summary=raw),)
+
+
+def _spelled_out(word: str) -> str:
+    """Read `OUT_OF_ME+`, `OOM` and `OUT_OF_MEMORY` as one state."""
+    start = word.rstrip("+")
+    if start != word and len(start) > 3:
+        return next((name for name in _STATES if name.startswith(start)), start)
+    return _SHORT.get(word, word)

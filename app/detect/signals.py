@@ -23,7 +23,7 @@ def sight(lines: Sequence[Line], compiled: Compiled) -> tuple[Sighting, ...]:
         for index, source in _candidates(line, compiled, "signal"):
             signal = book.signals[index]
             facts = facts_on(line, source, compiled)
-            if facts is None or _vetoed(signal, line, compiled):
+            if facts is None or (signal.unless and _meets(signal.unless, line, compiled)):
                 continue
             if signal.after and not earlier.holds(signal, line):
                 continue
@@ -35,14 +35,16 @@ def sight(lines: Sequence[Line], compiled: Compiled) -> tuple[Sighting, ...]:
 
 
 def marks(lines: Iterable[Line], compiled: Compiled) -> tuple[Marked, ...]:
-    """Give every mark that a line meets, in reading order."""
+    """Give every mark that a line meets, once a line, in reading order."""
     found: list[Marked] = []
     for line in lines:
+        met: set[int] = set()
         for index, source in _candidates(line, compiled, "mark"):
             mark = compiled.rulebook.marks[index]
-            facts = facts_on(line, source, compiled)
-            if facts is None or (mark.unless and compiled.holds(mark.unless, line.raw)):
+            facts = None if index in met else facts_on(line, source, compiled)
+            if facts is None or (mark.unless and _meets(mark.unless, line, compiled)):
                 continue
+            met.add(index)
             found.append(Marked(mark.name, mark.kind, line, mark.grade, facts))
     return tuple(found)
 
@@ -57,11 +59,11 @@ def facts_on(line: Line, source: str, compiled: Compiled) -> Mapping[str, str] |
 
 def is_benign(line: Line, compiled: Compiled) -> bool:
     """Say whether the rulebook knows the line as harmless."""
-    if not compiled.may_be_benign(line.raw):
+    if not any(compiled.may_be_benign(form) for form in _forms(line)):
         return False
     return any(
-        any(compiled.holds(source, line.raw) for source in rule.match)
-        and not (rule.unless and compiled.holds(rule.unless, line.raw))
+        any(_meets(source, line, compiled) for source in rule.match)
+        and not (rule.unless and _meets(rule.unless, line, compiled))
         for rule in compiled.rulebook.benign
     )
 
@@ -73,8 +75,13 @@ def _candidates(line: Line, compiled: Compiled, kind: str) -> Iterator[tuple[int
             yield probe.owner, probe.source
 
 
-def _vetoed(signal: Signal, line: Line, compiled: Compiled) -> bool:
-    return signal.unless is not None and compiled.holds(signal.unless, line.raw)
+def _forms(line: Line) -> tuple[str, ...]:
+    """What a pattern may be about: the line as printed, and what follows its prefix."""
+    return (line.raw,) if line.raw == line.text else (line.raw, line.text)
+
+
+def _meets(source: str, line: Line, compiled: Compiled) -> bool:
+    return any(compiled.holds(source, form) for form in _forms(line))
 
 
 def _once_a_line(found: Iterable[Sighting]) -> tuple[Sighting, ...]:
@@ -104,6 +111,6 @@ class _Earlier:
         for before in reversed(self._of.get((line.file, line.stream), ())):
             if line.number - before.number > signal.within:
                 return False
-            if self._compiled.holds(signal.after, before.raw):
+            if _meets(signal.after, before, self._compiled):
                 return True
         return False

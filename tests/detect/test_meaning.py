@@ -1,0 +1,125 @@
+"""What an exception means: the most specific signal that fits it, and how far it is trusted."""
+
+import pytest
+
+from app.detect.exception import Kind, Raised
+from app.detect.meaning import understand
+from app.detect.signals import sight
+from app.model import Sighting
+from app.rulebook.compiled import Compiled
+from tests.small_rules import a_cause, a_rulebook, a_signal, benign, some_lines
+
+CLASS = a_signal("key", "Key", exception="KeyError")
+ANY = a_signal("any", "Other", exception="*")
+ANY_SAYING = a_signal("any_saying", "Said", exception="*", message="no such (?P<what>column|row)")
+FRAMED = a_signal("framed", "Framed", exception="KeyError", frames=r"/loader/(?P<file>\w+)\.py")
+NARROW = a_signal("narrow", "Narrow", exception="KeyError", message="no such column",
+                  frames="/loader/")  # fmt: skip
+SAYING = a_signal("saying", "Said", exception="KeyError", message="no such column")
+VETOED = a_signal("vetoed", "Key", exception="KeyError", message="column", unless="no such")
+TEXT = a_signal("text", "Text", "column of the (?P<table>[a-z]+) table", strength="clue")
+LONGER = a_signal("longer", "Text", "the column of the pump table is gone", strength="clue")
+PROVEN = a_signal("proven", "Text", "pump table", strength="proof")
+AROUND = a_signal("around", "Text", "table of pumps", strength="context")
+ECHO = a_signal("echo", "Key", exception="KeyError", strength="echo")
+
+
+def compiled(*signals: object) -> Compiled:
+    causes = [a_cause(name) for name in ("Key", "Other", "Said", "Framed", "Narrow", "Text")]
+    return Compiled(a_rulebook(causes, signals, harmless=[benign("merely a drill")]))  # type: ignore[arg-type]
+
+
+def understood(
+    message: str, rules: Compiled, *, kind: Kind = "uncaught", frames: tuple[str, ...] = ()
+) -> tuple[Sighting, ...]:
+    """Read a log of two lines: somebody raises a KeyError, and somebody else says `bye`."""
+    lines = some_lines(f"KeyError: {message}\nbye, pump table", rules)
+    first = lines[0]
+    raised = Raised("KeyError", "KeyError", message, frames, first, first, 1, frozenset({1}), kind)
+    return understand([raised], sight(lines, rules), rules)
+
+
+def meaning(message: str, *signals: object, frames: tuple[str, ...] = ()) -> str | None:
+    found = understood(message, compiled(*signals), frames=frames)
+    return found[0].signal if found and found[0].line.number == 1 else None
+
+
+IN_LOADER = ("/opt/loader/rows.py:12 in read",)
+
+
+@pytest.mark.parametrize(
+    ("message", "signals", "frames", "expected"),
+    [
+        ("no such column", (ANY,), (), "any"),
+        ("no such column", (CLASS, ANY), (), "key"),
+        ("no such column", (ANY_SAYING, CLASS), (), "any_saying"),
+        ("no such column", (SAYING, ANY_SAYING, CLASS), (), "saying"),
+        ("no such column", (CLASS, FRAMED), IN_LOADER, "framed"),
+        ("no such column", (SAYING, NARROW), IN_LOADER, "narrow"),
+        ("no such column", (SAYING, NARROW), (), "saying"),
+        ("no such column", (VETOED, ANY), (), "any"),
+        ("a column", (VETOED, ANY), (), "vetoed"),
+        ("column of the pump table", (CLASS, TEXT), (), "text"),
+        ("the column of the pump table is gone", (TEXT, LONGER), (), "longer"),
+        ("the column of the pump table is gone", (LONGER, PROVEN), (), "proven"),
+        ("a table of pumps", (AROUND, ANY), (), "any"),
+        ("nothing known", (SAYING, TEXT), (), None),
+    ],
+)
+def test_the_most_specific_signal_tells_what_it_means(
+    message: str, signals: tuple[object, ...], frames: tuple[str, ...], expected: str | None
+) -> None:
+    assert meaning(message, *signals, frames=frames) == expected
+    assert meaning(message, *reversed(signals), frames=frames) == expected
+
+
+def test_an_exception_is_sighted_once_however_many_signals_its_lines_meet() -> None:
+    found = understood("column of the pump table", compiled(TEXT, PROVEN, CLASS, ANY))
+    assert [(s.signal, s.line.number) for s in found] == [("proven", 1), ("proven", 2)]
+
+
+def test_facts_are_those_of_the_exception_and_of_what_its_patterns_capture() -> None:
+    (said, *_) = understood("no such row\nin the table", compiled(ANY_SAYING), frames=IN_LOADER)
+    assert said.facts == {
+        "exception": "KeyError",
+        "message": "no such row",
+        "frame": IN_LOADER[-1],
+        "what": "row",
+    }
+    (framed, *_) = understood("x", compiled(FRAMED), frames=IN_LOADER)
+    assert framed.facts["file"] == "rows"
+
+
+def test_a_message_of_several_lines_is_read_line_by_line() -> None:
+    assert meaning("first\nno such row", ANY_SAYING) == "any_saying"
+    assert meaning("first no\nsuch row", ANY_SAYING) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "of_proof", "of_echo"),
+    [
+        ("uncaught", "proof", "echo"),
+        ("logged", "clue", "echo"),
+        ("bare", "clue", "echo"),
+        ("reported", "echo", "echo"),
+    ],
+)
+def test_how_it_came_to_be_printed_bounds_its_strength(
+    kind: Kind, of_proof: str, of_echo: str
+) -> None:
+    assert understood("x", compiled(CLASS), kind=kind)[0].strength == of_proof
+    assert understood("x", compiled(ECHO), kind=kind)[0].strength == of_echo
+
+
+def test_what_is_ignored_means_nothing_and_neither_do_its_lines() -> None:
+    found = understood("column of the pump table", compiled(CLASS, TEXT), kind="ignored")
+    assert found == ()
+
+
+def test_an_exception_on_a_harmless_line_means_nothing() -> None:
+    assert understood("merely a drill", compiled(CLASS, ANY)) == ()
+
+
+def test_other_lines_keep_what_was_sighted_there_in_reading_order() -> None:
+    found = understood("x", compiled(CLASS, PROVEN))
+    assert [(s.signal, s.line.number) for s in found] == [("key", 1), ("proven", 2)]
