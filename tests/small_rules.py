@@ -164,7 +164,7 @@ def a_rulebook(
 
 
 # [12s] gpu-a: [rank3]: what is said
-_PREFIX = re.compile(r"(?:\[(\d+)s\] )?(?:([\w-]+): )?(?:\[rank(\d+)\]: )?")
+_PREFIX = re.compile(r"(?:\[(\d+)s\] )?(?:([a-z]+-[a-z0-9]+): )?(?:\[rank(\d+)\]: )?")
 
 
 def some_lines(text: str, compiled: Compiled, file: int = 0) -> list[Line]:

@@ -1,13 +1,19 @@
 """Group what was sighted into findings: one for each signal that an attempt shows."""
 
+import math
 import re
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from heapq import merge
 
 from app.model import Finding, Line, Point, Sighting, Strength
 from app.rulebook.compiled import Compiled
 
 _MOST_SIGHTINGS = 256
+_MOST_RANKS = 4096  # past those, the first sighting of each rank, so that one missing rank shows
 _STRONGEST: Sequence[Strength] = ("context", "echo", "clue", "proof")
+_NUMBER = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,9})?")
 _SLOT = re.compile(r"\{(\w+)\}")
 _UNKNOWN = {"host": "the node", "gpu": "the GPU", "rank": "a rank", "peer": "the peer"}
 _GONE_ON = 5  # different steps after an error that show it did no harm
@@ -15,81 +21,120 @@ _GONE_ON = 5  # different steps after an error that show it did no harm
 
 def group(sightings: Sequence[Sighting], compiled: Compiled) -> tuple[Finding, ...]:
     """Build the findings, earliest first; context is left out, for it is no cause by itself."""
+    clock = _Clock(sightings)
     by_signal: dict[str, list[Sighting]] = {}
-    for sighting in sightings:
+    for sighting in sorted(sightings, key=lambda sighting: clock.order(sighting.line)):
         if sighting.strength != "context":
             by_signal.setdefault(sighting.signal, []).append(sighting)
-    found = [_finding(name, own, compiled) for name, own in by_signal.items()]
-    return tuple(sorted(found, key=lambda finding: order(finding.first)))
+    return tuple(_finding(name, own, clock, compiled) for name, own in by_signal.items())
 
 
-def order(line: Line) -> tuple[float, int, int]:
-    """Sort by clock where the line has one, else by place."""
-    return (line.time if line.time is not None else float("inf"), line.file, line.number)
+class _Clock:
+    """Order among lines of which some bear a time and others, as tracebacks, do not.
+
+    Those without one are taken to be as late as the last line with one before them in their file,
+    so that the order within a stretch of a file is that of its lines.
+    """
+
+    def __init__(self, sightings: Iterable[Sighting]) -> None:
+        self._of_file: dict[int, dict[int, float]] = defaultdict(dict)
+        for sighting in sorted(sightings, key=lambda s: s.line.number):
+            if sighting.line.time is not None:
+                self._of_file[sighting.line.file].setdefault(
+                    sighting.line.number, sighting.line.time
+                )
+        self._numbers = {file: list(times) for file, times in self._of_file.items()}
+
+    def order(self, line: Line) -> tuple[float, int, int]:
+        return self.time(line), line.file, line.number
+
+    def time(self, line: Line) -> float:
+        if line.time is not None:
+            return line.time
+        numbers = self._numbers.get(line.file)
+        if not numbers:
+            return math.inf
+        before = max(bisect_left(numbers, line.number + 1) - 1, 0)
+        return self._of_file[line.file][numbers[before]]
 
 
 def without_recovered(
-    sightings: Sequence[Sighting], points: Sequence[Point]
+    sightings: Sequence[Sighting], points: Sequence[Point], *, finished: bool
 ) -> tuple[tuple[Sighting, ...], int]:
     """Drop what training survived: clues after which the same printer made many more steps.
+
+    Where the trainer says that it `finished`, it survived proofs as well.
 
     Returns what is left, and how many were dropped.
     """
     steps = _Steps(points)
-    left = tuple(s for s in sightings if s.strength != "clue" or not steps.go_on_after(s.line))
+    mild = ("clue", "proof") if finished else ("clue",)
+    left = tuple(s for s in sightings if s.strength not in mild or not steps.go_on_after(s.line))
     return left, len(sightings) - len(left)
 
 
 class _Steps:
+    """How far each printer went on; what names no rank may be anybody's."""
+
     def __init__(self, points: Sequence[Point]) -> None:
-        self._of_file: dict[int, list[Point]] = {}
-        for point in points:
+        self._of: dict[int, dict[int | None, list[Point]]] = defaultdict(lambda: defaultdict(list))
+        for point in sorted(points, key=lambda point: -point.number):
             if point.step is not None:
-                self._of_file.setdefault(point.file, []).append(point)
+                self._of[point.file][point.rank].append(point)
+        self._ends: dict[tuple[int, int | None], int] = {}
 
     def go_on_after(self, line: Line) -> bool:
-        later = {
-            point.step
-            for point in self._of_file.get(line.file, ())
-            if point.number > line.number
-            and (point.rank is None or line.rank is None or point.rank == line.rank)
-        }
-        return len(later) >= _GONE_ON
+        key = line.file, line.rank
+        if key not in self._ends:
+            self._ends[key] = self._end(line.file, line.rank)
+        return line.number < self._ends[key]
+
+    def _end(self, file: int, rank: int | None) -> int:
+        """Walk back from the end until so many steps were met as show that it went on."""
+        of_rank = self._of.get(file, {})
+        ranks = of_rank if rank is None else {None, rank} & of_rank.keys()
+        steps: set[int | None] = set()
+        for point in merge(*(of_rank[own] for own in ranks), key=lambda point: -point.number):
+            steps.add(point.step)
+            if len(steps) >= _GONE_ON:
+                return point.number
+        return 0
 
 
-def _finding(name: str, own: list[Sighting], compiled: Compiled) -> Finding:
+def _finding(name: str, own: Sequence[Sighting], clock: _Clock, compiled: Compiled) -> Finding:
     signal = compiled.rulebook.signal_named[name]
-    own.sort(key=lambda sighting: order(sighting.line))
     strength = max((s.strength for s in own), key=_STRONGEST.index)
     return Finding(
         cause=signal.cause,
         signal=name,
         strength=strength,
-        sightings=tuple(own[:_MOST_SIGHTINGS]),
+        sightings=(*own[:_MOST_SIGHTINGS], *_further_ranks(own)),
         count=len(own),
-        onset=_onset(own),
+        onset=_onset(own, clock),
         summary=fill(signal.says, own[0].facts),
     )
 
 
-def _onset(own: Sequence[Sighting]) -> float | None:
+def _further_ranks(own: Sequence[Sighting]) -> Iterable[Sighting]:
+    known = {sighting.line.rank for sighting in own[:_MOST_SIGHTINGS]} | {None}
+    for sighting in own[_MOST_SIGHTINGS:]:
+        if sighting.line.rank not in known and len(known) < _MOST_RANKS:
+            known.add(sighting.line.rank)
+            yield sighting
+
+
+def _onset(own: Iterable[Sighting], clock: _Clock) -> float | None:
     """When it began: a timeout's line less the wait that it names."""
-    times = [
-        sighting.line.time - waited(sighting.facts)
-        for sighting in own
-        if sighting.line.time is not None
-    ]
-    return min(times) if times else None
+    began = min(clock.time(sighting.line) - waited(sighting.facts) for sighting in own)
+    return began if math.isfinite(began) else None
 
 
 def waited(facts: Mapping[str, str]) -> float:
     """Seconds that passed in waiting before the line was printed."""
     for name, unit in (("timeout_ms", 0.001), ("timeout_s", 1.0)):
         text = facts.get(name, "").replace(",", "")
-        try:
+        if _NUMBER.fullmatch(text):
             return float(text) * unit
-        except ValueError:
-            continue
     return 0.0
 
 

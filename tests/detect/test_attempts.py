@@ -32,7 +32,7 @@ def log_of(
                 marks.append(Marked(f"mark_{letter}", kind, line))
             for strength in ("proof", "clue", "echo"):
                 if letter == strength[0]:
-                    sightings.append(Sighting("leak", line, strength))  # type: ignore[arg-type]
+                    sightings.append(Sighting("leak", line, strength))
             if letter.isdigit():
                 points.append(Point(file, number, "train", step=int(letter)))
     files = tuple(LogFile(name, len(s), len(s), len(s)) for name, s in stories.items())

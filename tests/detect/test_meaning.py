@@ -26,7 +26,7 @@ ECHO = a_signal("echo", "Key", exception="KeyError", strength="echo")
 
 def compiled(*signals: object) -> Compiled:
     causes = [a_cause(name) for name in ("Key", "Other", "Said", "Framed", "Narrow", "Text")]
-    return Compiled(a_rulebook(causes, signals, harmless=[benign("merely a drill")]))  # type: ignore[arg-type]
+    return Compiled(a_rulebook(causes, signals, harmless=[benign("merely a drill")]))
 
 
 def understood(

@@ -1,0 +1,47 @@
+"""What the scheduler's state says, in the spellings that schedulers and their tools use."""
+
+import pytest
+
+from app.detect.reported import SCHEDULER, reported
+from app.model import Job
+
+
+@pytest.mark.parametrize(
+    ("state", "cause", "strength"),
+    [
+        ("TIMEOUT", "TimeLimitExceeded", "proof"),
+        ("timeout", "TimeLimitExceeded", "proof"),
+        ("TO", "TimeLimitExceeded", "proof"),
+        ("DeadlineExceeded", "TimeLimitExceeded", "proof"),
+        ("PREEMPTED", "Preempted", "proof"),
+        ("PREEMPTED by 4712", "Preempted", "proof"),
+        ("PreemptionByScheduler", "Preempted", "proof"),
+        ("NODE_FAIL", "NodeFailure", "proof"),
+        ("NF", "NodeFailure", "proof"),
+        ("OUT_OF_MEMORY", "HostOutOfMemory", "proof"),
+        ("OUT_OF_ME+", "HostOutOfMemory", "proof"),
+        ("OOM", "HostOutOfMemory", "proof"),
+        ("OOMKilled", "HostOutOfMemory", "proof"),
+        ("CANCELLED", "Cancelled", "clue"),
+        ("CANCELLED+", "Cancelled", "clue"),
+        ("  CANCELLED  by 1000 ", "Cancelled", "clue"),
+        ("CA", "Cancelled", "clue"),
+    ],
+)
+def test_a_state_that_names_a_cause_is_a_finding(state: str, cause: str, strength: str) -> None:
+    (finding,) = reported(Job(state=state))
+    assert (finding.cause, finding.strength, finding.count) == (cause, strength, 1)
+    assert finding.summary == f"the scheduler reports state {' '.join(state.split())}"
+    assert (finding.first.file, finding.first.number) == (SCHEDULER, 0)
+
+
+def test_one_state_is_one_signal_however_it_is_spelled() -> None:
+    names = {reported(Job(state=s))[0].signal for s in ("OOM", "OUT_OF_ME+", "OUT_OF_MEMORY")}
+    assert names == {"state_out_of_memory"}
+
+
+@pytest.mark.parametrize(
+    "state", [None, "", " ", "COMPLETED", "FAILED", "RUNNING", "Succeeded", "+", "O+", "T", "???"]
+)
+def test_a_state_that_says_no_more_than_how_it_ended_is_no_finding(state: str | None) -> None:
+    assert reported(Job(state=state)) == ()
