@@ -7,8 +7,9 @@ without proof, and nothing restarts by itself while a bug may be the cause.
 import re
 from collections.abc import Mapping, Sequence
 
-from app.model import Action, Finding, Job, Plan, Suspect, Verdict
-from app.recover.commands import commands
+from app.model import Action, Finding, Job, Plan, Root, Suspect, Verdict
+from app.recover.commands import commands, is_node
+from app.recover.targets import nodes_to_take_out
 from app.rulebook.rulebook import Rulebook
 
 _RESTARTS: tuple[Action, ...] = (
@@ -23,6 +24,9 @@ _NEVER_WORKED = (
     " before you suspect a machine."
 )
 _SLOT = re.compile(r"\{(\w+)\}")
+_UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+_PLAIN = re.compile(r"[A-Za-z0-9_./:@%+=,][A-Za-z0-9_./:@%+=,-]*")
+_LONGEST_FACT = 200
 
 
 def plan(
@@ -43,12 +47,11 @@ def plan(
         return _for_outcome(verdict)
     cause = rulebook.causes[root.cause]
     signal = rulebook.signal_named.get(root.signal)
-    action = (signal.action if signal else None) or cause.recovery.action
     steps = (signal.steps if signal else ()) or cause.recovery.steps
-    targets = tuple(dict.fromkeys(s.host for s in verdict.suspects[:2] if s.host))
-    action, reason = _adjusted(action, root, steps_made, repeated_on)
-    if action != "cordon_and_restart":
-        targets = ()
+    action, reason = _adjusted(_action_of(root, rulebook), root, steps_made, repeated_on)
+    targets: tuple[str, ...] = ()
+    if action == "cordon_and_restart":
+        targets = nodes_to_take_out(root, verdict.suspects, job, repeated_on)
     facts = _facts(root, verdict.suspects)
     return Plan(
         action=action,
@@ -70,10 +73,11 @@ def _adjusted(
         return "restart", ()
     if action != "restart" or root.cause not in _HARDWARE:
         return action, ()
-    if root.cause == "NetworkError":
-        if not steps_made:
-            return "fix_config", (_NEVER_WORKED,)
-    elif again := _failed_again(root):
+    if root.cause == "NetworkError" and not steps_made:
+        return "fix_config", (_NEVER_WORKED,)
+    if root.strength != "proof":
+        return action, ()
+    if root.cause != "NetworkError" and (again := _failed_again(root)):
         return "cordon_and_restart", (f"GPU {again} failed for several processes in turn.",)
     if repeated_on:
         return "cordon_and_restart", (f"{', '.join(repeated_on)} failed before, see the attempts.",)
@@ -96,16 +100,22 @@ def _may_restart(action: Action, verdict: Verdict, root: Finding, rulebook: Rule
     evaluates while the others go on) as a fault of a machine: a person restarts that once.
     """
     if action == "resubmit":
-        return root.cause == "Preempted"
-    if root.cause == "NCCLTimeoutError":
+        allowed = root.cause == "Preempted"
+    else:
+        allowed = action in _RESTARTS and verdict.primary.confidence != "low"
+    if not allowed or root.cause == "NCCLTimeoutError":
         return False
-    if action not in _RESTARTS or verdict.primary.confidence == "low":
-        return False
-    others = [rulebook.causes.get(other.cause) for other in verdict.other_roots]
     return not any(
-        other.strength == "proof" and cause and cause.recovery.action.startswith("fix_")
-        for other, cause in zip(verdict.other_roots, others, strict=True)
+        other.strength == "proof" and _action_of(other, rulebook).startswith("fix_")
+        for other in verdict.other_roots
     )
+
+
+def _action_of(found: Finding | Root, rulebook: Rulebook) -> Action:
+    """What the rules would have one do; a signal may know better than its cause."""
+    signal = rulebook.signal_named.get(found.signal)
+    cause = rulebook.causes.get(found.cause)
+    return (signal.action if signal else None) or (cause.recovery.action if cause else "none")
 
 
 def _for_outcome(verdict: Verdict) -> Plan:
@@ -134,7 +144,23 @@ def _facts(root: Finding, suspects: Sequence[Suspect]) -> Mapping[str, str]:
 
 
 def _filled(step: str, facts: Mapping[str, str]) -> str:
-    return _SLOT.sub(lambda slot: facts.get(slot[1]) or f"<{slot[1].replace('_', ' ')}>", step)
+    """Fill `{facts}` in; into a command, between backticks, goes nothing that a shell reads."""
+    parts = enumerate(step.split("`"))
+    return "`".join(_fill(part, facts, in_command=bool(index % 2)) for index, part in parts)
+
+
+def _fill(text: str, facts: Mapping[str, str], *, in_command: bool) -> str:
+    def fact(slot: re.Match[str]) -> str:
+        name = slot[1]
+        value = _UNSEEN.sub(" ", facts.get(name, ""))[:_LONGEST_FACT].replace("`", "'")
+        fits = not in_command or (is_node(value) if name.endswith("host") else _is_plain(value))
+        return value if value and fits else f"<{name.replace('_', ' ')}>"
+
+    return _SLOT.sub(fact, text)
+
+
+def _is_plain(value: str) -> bool:
+    return _PLAIN.fullmatch(value) is not None
 
 
 def repeated(verdict: Verdict, earlier: Sequence[Verdict]) -> list[str]:

@@ -1,0 +1,52 @@
+"""Which nodes to take out: those that the proofs of the root name, and no other.
+
+Taking out a healthy node costs as much as leaving a broken one in, so what merely accompanies a
+proof (a second node with a warning, a neighbour that was blamed) does not suffice. The likeliest
+suspect of a proof may be known by its process or its address alone.
+"""
+
+from collections.abc import Sequence
+
+from app.model import Finding, Job, Suspect
+from app.recover.commands import is_node
+
+_MOST = 2
+_PLACES = ("host", "peer_host", "peer", "gpu")
+
+
+def nodes_to_take_out(
+    root: Finding, suspects: Sequence[Suspect], job: Job, only: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Name at most two nodes of the job; `only` narrows them to those of its hosts, if any."""
+    if root.strength != "proof":
+        return ()
+    accused = [
+        suspect.host
+        for number, suspect in enumerate(suspects[:_MOST])
+        if suspect.host and is_node(suspect.host) and (not number or _is_named(suspect, root))
+    ]
+    narrowed = [host for host in accused if host in only]
+    hosts = (_as_in_the_job(host, job.nodes) for host in narrowed or accused)
+    return tuple(dict.fromkeys(host for host in hosts if host))
+
+
+def _is_named(suspect: Suspect, root: Finding) -> bool:
+    named: set[str | None] = set()
+    for sighting in root.sightings:
+        if sighting.strength == "proof":
+            named.update(sighting.facts.get(name) for name in _PLACES)
+            named.update((sighting.line.host, f"rank {sighting.line.rank}"))
+            named.update(f"rank {sighting.facts.get(name)}" for name in ("rank", "peer_rank"))
+    rank = None if suspect.rank is None else f"rank {suspect.rank}"
+    return not named.isdisjoint({suspect.host, suspect.gpu, rank} - {None})
+
+
+def _as_in_the_job(host: str, nodes: Sequence[str]) -> str | None:
+    """Give the node as the scheduler calls it; a node that is not the job's is nobody's to judge.
+
+    Where the nodes are told as a range, `gpu[01-16]`, nothing can be said.
+    """
+    if not nodes or any("[" in node for node in nodes):
+        return host
+    short = host.partition(".")[0]
+    return next((node for node in nodes if node.partition(".")[0] == short), None)
