@@ -15,6 +15,7 @@ from app.rulebook.pattern import literal_weight
 from app.rulebook.signal import Signal
 
 _RANK: Mapping[Strength, int] = {"proof": 3, "clue": 2, "echo": 1, "context": 0}
+_BY_TEXT = 3
 _AT_MOST: Mapping[str, Strength] = {"logged": "clue", "bare": "clue", "reported": "echo"}
 
 
@@ -47,11 +48,13 @@ def _meaning(
     ]
     if not fitting:
         return None
-    _, signal, facts = max(fitting, key=lambda fit: fit[0])
+    (level, *_), signal, facts = max(fitting, key=lambda fit: fit[0])
+    # Without its traceback a class may have been quoted; a text that names its cause still does.
+    kind = "uncaught" if raised.kind == "bare" and level == _BY_TEXT else raised.kind
     return Sighting(
         signal=signal.name,
         line=raised.line,
-        strength=_weakened(signal.strength, raised.kind),
+        strength=_weakened(signal.strength, kind),
         facts={**_facts(raised), **facts},
     )
 
@@ -77,7 +80,7 @@ def _by_text(
             facts = _first_match(source, texts, compiled)
             if facts is not None and signal.strength != "context":
                 weight = literal_weight(compiled.rulebook.patterns[source])
-                yield (3, _RANK[signal.strength], weight), signal, facts
+                yield (_BY_TEXT, _RANK[signal.strength], weight), signal, facts
                 break
 
 
