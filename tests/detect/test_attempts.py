@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.detect.attempts import cut
@@ -164,6 +164,7 @@ def test_files_that_were_written_side_by_side_are_no_attempts_whatever_their_nam
     assert len(attempts(names, **{"run_0.log": [0, 10, 20], "run_1.log": [30, 40, 50]})) == 2
 
 
+@settings(deadline=None)
 @given(
     st.dictionaries(
         st.sampled_from(["a", "b", "attempt_1", "attempt_2", "run3.log"]),

@@ -1,7 +1,7 @@
 """One finding a signal: how often, how strong, when it began, and what training survived."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.detect.findings import fill, group, waited, without_recovered
@@ -92,6 +92,7 @@ places = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(places, st.randoms(use_true_random=False))
 def test_the_order_does_not_hang_on_the_order_of_what_is_given(
     given_places: list[tuple[int, int, float | None]], chance: object

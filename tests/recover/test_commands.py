@@ -3,7 +3,7 @@
 import shlex
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.model import Job
@@ -12,7 +12,8 @@ from app.recover.commands import commands, is_node
 SLURM = Job(job_id="4711", scheduler="slurm")
 HOSTILE = [
     ";rm -rf /", "$(reboot)", "`reboot`", "a b", "a\nb", "a'b", 'a"b', "--all", "-lapp=x", "ALL",
-    "all", "default", "node[1-999]", "a,b", "localhost", "localhost.localdomain", "127.0.0.1", "0.0.0.0",
+    "all", "default", "node[1-999]",
+    "a,b", "localhost", "localhost.localdomain", "127.0.0.1", "0.0.0.0",
     "none", "null", "", "host:29500", "[::1]", "a/b", "x" * 300, "näss", "a-", ".a",
 ]  # fmt: skip
 
@@ -72,6 +73,7 @@ def test_both_are_shown_where_the_scheduler_is_not_known_and_neither_for_a_third
 text = st.text(max_size=30)
 
 
+@settings(deadline=None)
 @given(st.lists(text, max_size=3), text, text)
 def test_every_word_of_a_command_stays_one_word(
     targets: list[str], reason: str, job_id: str

@@ -1,7 +1,7 @@
 """Who explains whom: edges, chains, scopes, and circles."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.rulebook.cause import DomainForm, Edge, Explains
@@ -192,6 +192,7 @@ OF = {"a": "A", "b": "B", "c": "C", "d": "D", "e": "A"}
 targets = st.lists(st.sampled_from([*CAUSES, *OF]), max_size=3)
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from([*CAUSES, *OF]), targets, max_size=6))
 def test_without_a_circle_some_finding_is_never_explained(written: dict[str, list[str]]) -> None:
     edges = {name: always(*explained) for name, explained in written.items()}

@@ -1,0 +1,175 @@
+"""Where the fault may sit: who printed the evidence, whom it blames, or who kept silent."""
+
+import pytest
+
+from app.judge.suspects import suspects
+from app.model import Detected, Ending, Finding, Located, Marked, Sighting, Suspect
+from tests.small_rules import a_cause, a_finding, a_line, a_rulebook, a_signal
+
+BOOK = a_rulebook(
+    [
+        a_cause("ECCError", "infrastructure"),
+        a_cause("NetworkError", "infrastructure"),
+        a_cause("NCCLTimeoutError", "infrastructure"),
+        a_cause("NCCLRemoteError", "infrastructure"),
+        a_cause("KeyError", "script"),
+    ],
+    [
+        a_signal("blames", "NetworkError", suspect="peer"),
+        a_signal("lost", "NCCLRemoteError", suspect="peer"),
+        a_signal("argument", "KeyError", suspect="nobody"),
+        a_signal("timed_out", "NCCLTimeoutError"),
+    ],
+)
+TWO_HOSTS = Located(
+    host_of_rank={0: "gpu-a", 1: "gpu-a", 2: "gpu-b", 3: "gpu-b"},
+    gpu_of_rank={3: "9b000"},
+    host_of_ip={"10.0.0.7": "gpu-b"},
+    world=4,
+)
+
+
+def named(
+    root: Finding,
+    *others: Finding,
+    where: Located = TWO_HOSTS,
+    exits: tuple[Marked, ...] = (),
+) -> tuple[Suspect, ...]:
+    return suspects(root, Detected((root, *others), Ending(), where, exits=exits), BOOK)
+
+
+def by_ranks(cause: str, *ranks: int, **more: object) -> Finding:
+    lines = [a_line(n, rank=rank) for n, rank in enumerate(ranks, 1)]
+    return a_finding(cause, *lines, **more)
+
+
+def blaming(*facts: dict[str, str], signal: str = "blames") -> Finding:
+    cause = BOOK.signal_named[signal].cause
+    seen = tuple(Sighting(signal, a_line(n), "proof", told) for n, told in enumerate(facts, 1))
+    return Finding(cause, signal, "proof", seen, len(seen))
+
+
+def test_who_printed_it_first_is_first_to_fail() -> None:
+    first, second = named(by_ranks("KeyError", 2, 1))
+    assert (first.rank, first.host, first.why) == (2, "gpu-b", "first to fail")
+    assert (second.rank, second.host, second.why) == (1, "gpu-a", "failed as well")
+
+
+def test_a_place_is_completed_from_what_is_known_of_the_rank() -> None:
+    (only,) = named(by_ranks("ECCError", 3))
+    assert (only.host, only.rank, only.gpu) == ("gpu-b", 3, "9b000")
+
+
+def test_the_line_itself_knows_better_than_the_map() -> None:
+    facts = {"rank": "1", "host": "gpu-c", "gpu": "3b000", "nic": "mlx5_2"}
+    (only,) = named(a_finding("ECCError", a_line(1, rank=3, host="gpu-x"), facts=facts))
+    assert (only.host, only.rank, only.gpu, only.nic) == ("gpu-c", 1, "3b000", "mlx5_2")
+
+
+@pytest.mark.parametrize(("ip", "host"), [("10.0.0.7", "gpu-b"), ("10.0.0.9", "10.0.0.9")])
+def test_an_address_is_given_the_name_of_its_host_where_that_is_known(ip: str, host: str) -> None:
+    (only,) = named(a_finding("ECCError", facts={"ip": ip}))
+    assert only.host == host
+
+
+def test_peers_are_blamed_by_how_many_lines_name_them() -> None:
+    found = named(
+        blaming(
+            {"peer": "gpu-c<55912>"},
+            {"peer": "10.0.0.7:29500"},
+            {"peer": "10.0.0.7<41000>"},
+            {"peer_host": "gpu-b"},
+            {},
+        )
+    )
+    assert [(s.host, s.why) for s in found] == [
+        ("gpu-b", "blamed by 3 lines"),
+        ("gpu-c", "blamed by 1 line"),
+    ]
+
+
+def test_a_peer_known_by_its_rank_alone_gets_its_host() -> None:
+    (only,) = named(blaming({"peer_rank": "0"}))
+    assert (only.host, only.rank) == ("gpu-a", 0)
+    (only,) = named(blaming({"peer_rank": "9"}))
+    assert (only.host, only.rank) == (None, 9)
+
+
+def test_whoever_merely_reports_a_peer_is_not_accused() -> None:
+    assert named(blaming({}, {})) == ()
+
+
+def test_the_only_rank_that_did_not_time_out_is_the_suspect() -> None:
+    (only,) = named(by_ranks("NCCLTimeoutError", 0, 1, 2))
+    assert (only.rank, only.host, only.gpu) == (3, "gpu-b", "9b000")
+    assert only.why == "the only rank that did not time out"
+
+
+def test_the_silent_one_is_found_among_a_thousand() -> None:
+    ranks = [rank for rank in range(1024) if rank != 517]
+    found = named(by_ranks("NCCLTimeoutError", *ranks), where=Located(world=1024))
+    assert [(s.rank, s.host) for s in found] == [(517, None)]
+
+
+def test_many_silent_ranks_say_nothing() -> None:
+    assert named(by_ranks("NCCLTimeoutError", 0), where=Located(world=4)) == ()
+    assert named(by_ranks("NCCLTimeoutError", 0, 1, 2, 3), where=Located(world=4)) == ()
+
+
+def test_whoever_waited_is_never_accused() -> None:
+    assert named(by_ranks("NCCLTimeoutError", 0, 1), where=Located(world=2)) == ()
+
+
+def test_what_all_ranks_raise_accuses_nobody() -> None:
+    assert named(by_ranks("KeyError", 0, 1, 2, 3)) == ()
+    where = Located(world=64)
+    assert named(by_ranks("KeyError", *range(64)), where=where) == ()
+    assert len(named(by_ranks("KeyError", 7, 9), where=where)) == 2
+
+
+@pytest.mark.xfail(reason="small jobs are no crowd", strict=False)
+def test_one_line_for_each_of_two_ranks_accuses_neither_where_there_are_no_others() -> None:
+    assert named(by_ranks("KeyError", 0, 1), where=Located(world=2)) == ()
+
+
+def test_a_gpu_that_is_named_is_accused_however_many_ranks_complain() -> None:
+    found = named(by_ranks("ECCError", 0, 1, 2, 3, facts={"gpu": "3b000"}))
+    assert {s.gpu for s in found} == {"3b000"}
+
+
+def test_a_wrong_argument_accuses_nobody() -> None:
+    assert named(by_ranks("KeyError", 3, signal="argument")) == ()
+
+
+def test_what_two_findings_of_one_cause_tell_of_one_place_is_joined() -> None:
+    kernel = a_finding("ECCError", a_line(1, host="gpu-b"), facts={"gpu": "0000:9b:00"})
+    (only,) = named(kernel, by_ranks("ECCError", 3, signal="raised"), where=Located(
+        host_of_rank={3: "gpu-b"}, world=4))  # fmt: skip
+    assert (only.host, only.rank, only.gpu) == ("gpu-b", 3, "0000:9b:00")
+
+
+def test_findings_of_another_cause_accuse_nobody_here() -> None:
+    found = named(by_ranks("ECCError", 3), by_ranks("KeyError", 0))
+    assert [suspect.rank for suspect in found] == [3]
+
+
+def test_the_first_process_that_failed_is_named_where_the_evidence_names_nobody() -> None:
+    exits = tuple(
+        Marked("ended", "exit", a_line(n), facts={"rank": rank, "code": code})
+        for n, (rank, code) in enumerate([("0", "0"), ("1", "-15"), ("2", "-9"), ("3", "1")])
+    )
+    (only,) = named(a_finding("KeyError"), exits=exits)
+    assert (only.rank, only.host) == (2, "gpu-b")
+
+
+def test_the_only_host_of_the_job_is_where_a_machine_failed() -> None:
+    one = Located(only_host="gpu-a", world=8)
+    (only,) = named(a_finding("ECCError"), where=one)
+    assert only.host == "gpu-a"
+    assert named(a_finding("KeyError"), where=one) == ()
+    assert named(a_finding("NCCLTimeoutError"), where=one) == ()
+
+
+def test_no_more_than_eight_places_are_named() -> None:
+    lines = [a_line(n, host=f"gpu-{n}") for n in range(40)]
+    assert len(named(a_finding("ECCError", *lines))) == 8
