@@ -10,7 +10,7 @@ MOST_FILES = 50
 
 def answer(
     diagnosis: Diagnosis, *, id: str | None = None, status: str = "complete"
-) -> dict[str, object]:  # noqa: A002
+) -> dict[str, object]:
     """Spell the answer out; keys and labels are the public contract."""
     verdict = asdict(diagnosis.verdict)
     log = asdict(diagnosis.log)

@@ -1,21 +1,25 @@
 """`firstfault diagnose` and `firstfault compress`: a log in, an answer out."""
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, BinaryIO
+from typing import Annotated, BinaryIO, Literal
 
 import typer
 
 from app.answer import answer
+from app.cli.page import Page
 from app.cli.rulebook import compiled_rules
 from app.cli.show import show
+from app.errors import UsageError
 from app.model import Job
 from app.pipeline import Limits, Progress
 from app.pipeline import diagnose as find_cause
 
+_PACKED = (".gz", ".zst")
 Paths = Annotated[
     list[str],
     typer.Argument(metavar="PATH…", help="Log files or folders of one job; - for standard input."),
@@ -25,12 +29,16 @@ Paths = Annotated[
 def diagnose(
     paths: Paths,
     as_json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
-    rules_only: Annotated[bool, typer.Option(help="Ask no model, even if one is set up.")] = False,
+    rules_only: Annotated[
+        bool, typer.Option("--rules-only", help="Ask no model, even if one is set up.")
+    ] = False,
     state: Annotated[str | None, typer.Option(help="The scheduler's word, e.g. TIMEOUT.")] = None,
     exit_code: Annotated[int | None, typer.Option(help="The job's exit code.")] = None,
     job_type: Annotated[str | None, typer.Option(help="A name for jobs of this kind.")] = None,
     job_id: Annotated[str | None, typer.Option(help="The scheduler's id of the job.")] = None,
-    scheduler: Annotated[str | None, typer.Option(help="slurm or kubernetes.")] = None,
+    scheduler: Annotated[
+        Literal["slurm", "kubernetes"] | None, typer.Option(help="Whose commands to show.")
+    ] = None,
     threads: Annotated[int, typer.Option(min=1, max=64, help="Scanning threads.")] = 1,
 ) -> None:
     """Name the first fault of a job, where it sits, and what to do."""
@@ -46,10 +54,10 @@ def diagnose(
             progress=progress,
         )
     if as_json:
-        json.dump(answer(found), sys.stdout, ensure_ascii=False, indent=1)
-        print()
+        ascii_only = sys.stdout.encoding.lower() not in ("utf-8", "utf8")
+        print(json.dumps(answer(found), ensure_ascii=ascii_only, indent=1))
     else:
-        show(found)
+        show(found, Page(sys.stdout))
 
 
 def compress(
@@ -65,6 +73,8 @@ def compress(
 
 
 def _inputs(paths: list[str]) -> list[Path | BinaryIO]:
+    if paths.count("-") > 1:
+        raise UsageError("- stands for standard input, which can be read only once")
     return [sys.stdin.buffer if path == "-" else Path(path) for path in paths]
 
 
@@ -74,12 +84,14 @@ def _progress(paths: list[str], wanted: bool) -> Iterator[Progress | None]:
     if not (wanted and sys.stderr.isatty()):
         yield None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, TextColumn
-    from rich.progress import Progress as Bar
+    from app.cli.bar import bar  # most logs are read before a bar would be seen
 
-    total = sum(p.stat().st_size for p in map(Path, paths) if p.is_file()) or None
-    columns = (TextColumn("reading"), BarColumn(), DownloadColumn())
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("reading", total=total)
-        yield lambda done: bar.update(task, completed=done)
+    with bar(_text_bytes(paths)) as told:
+        yield told
+
+
+def _text_bytes(paths: list[str]) -> int | None:
+    """How much text there is to read; unknown for folders, streams and compressed files."""
+    if not all(os.path.isfile(path) and Path(path).suffix not in _PACKED for path in paths):
+        return None
+    return sum(os.path.getsize(path) for path in paths)

@@ -1,17 +1,20 @@
 """`firstfault rules …`: check, list, graph, try, new."""
 
+import re
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from app.cli.configured import configured
+from app.cli.page import printable
 from app.cli.rulebook import compiled_rules
 from app.errors import UsageError
 from app.rulebook.load import load
-from app.rulebook.rulebook import Rulebook
-from app.settings import Settings
+from app.rulebook.rulebook import OUTCOMES, Rulebook
 
-rules = typer.Typer(help="Look after the rules.", no_args_is_help=True)
+_CAUSE = re.compile("[A-Z][A-Za-z0-9]*")
+rules = typer.Typer(help="Look after the rules.")
 
 
 @rules.command()
@@ -25,15 +28,31 @@ def check() -> None:
 
 
 @rules.command(name="list")
-def list_causes() -> None:
+def list_causes(
+    markdown: Annotated[bool, typer.Option("--markdown", help="As a table for a page.")] = False,
+) -> None:
     """List all causes with their action and the number of their signals."""
     book = _book()
-    for cause in sorted(book.causes.values(), key=lambda cause: (cause.domain, cause.name)):
-        own = [signal for signal in book.signals if signal.cause == cause.name]
+    causes = sorted(book.causes.values(), key=lambda cause: (cause.domain, cause.name))
+    if markdown:
+        print(causes_table(book))
+        return
+    for cause in causes:
+        own = sum(signal.cause == cause.name for signal in book.signals)
         print(
-            f"{cause.domain:15} {cause.name:20} {len(own):4} signals  "
+            f"{cause.domain:15} {cause.name:20} {own:4} signals  "
             f"{cause.recovery.action:18} {cause.title}"
         )
+
+
+def causes_table(book: Rulebook) -> str:
+    """Write all causes as a Markdown table, by domain."""
+    rows = ["| domain | cause | action | what happened |", "| --- | --- | --- | --- |"]
+    for cause in sorted(book.causes.values(), key=lambda cause: (cause.domain, cause.name)):
+        rows.append(
+            f"| {cause.domain} | `{cause.name}` | `{cause.recovery.action}` | {cause.title} |"
+        )
+    return "\n".join(rows)
 
 
 @rules.command()
@@ -57,13 +76,10 @@ def try_rule(
     log: Annotated[str, typer.Argument(help="A log file.")],
 ) -> None:
     """Show what a rule meets in a log, the facts it takes, and what explains what."""
-    from app.cli.trial import lines_met, relations  # reads the log, so it needs the pipeline
+    from app.cli.trial import attempt  # reads the log, so it needs the pipeline
 
-    compiled = compiled_rules()
-    for line in lines_met(rule, Path(log), compiled):
-        print(line)
-    for line in relations(rule, Path(log), compiled):
-        print(line)
+    for line in attempt(rule, Path(log), compiled_rules()):
+        print(printable(line))
 
 
 @rules.command()
@@ -72,21 +88,25 @@ def new(
 ) -> None:
     """Write the form of a new cause, to be filled in."""
     domain, _, name = cause.partition("/")
-    folder = Settings().rules_dir / "causes" / domain
-    if not name or not folder.is_dir():
-        known = sorted(path.name for path in folder.parent.iterdir() if path.is_dir())
+    causes = configured().rules_dir / "causes"
+    known = sorted(path.name for path in causes.glob("*") if path.is_dir())
+    if domain not in known:
         raise UsageError(f"{cause}: say <domain>/<Cause>, with a domain of {', '.join(known)}")
-    if not name.isidentifier() or not name[0].isupper():
-        raise UsageError(f"{name}: a cause is named in CamelCase, as NVLinkError is")
-    path = folder / f"{name}.yaml"
-    if path.exists():
-        raise UsageError(f"{path}: exists")
-    path.write_text(_FORM)
+    if not _CAUSE.fullmatch(name):
+        raise UsageError(f"{cause}: a cause is named in CamelCase, as NVLinkError is")
+    same = [*causes.glob(f"*/{name}.yaml")]
+    if same or name in OUTCOMES:
+        raise UsageError(f"{name} is there already{f': {same[0]}' if same else ''}")
+    path = causes / domain / f"{name}.yaml"
+    try:
+        path.write_text(_FORM)
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be written: {error.strerror}") from error
     print(f"{path}: fill it in, give it a signal in rules/signals/, then `firstfault rules check`")
 
 
 def _book() -> Rulebook:
-    return load(Settings().rules_dir)
+    return load(configured().rules_dir)
 
 
 _FORM = """\

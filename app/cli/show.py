@@ -1,89 +1,164 @@
-"""A diagnosis on a terminal: the verdict, the evidence, who explains whom, the plan."""
+"""A diagnosis as text for a person: what broke, where, what to do; then the grounds.
 
-from collections.abc import Iterable
+A reader at night wants the first screen to be enough, so the plan stands above the evidence and
+what is only a consequence comes last. Lines of a log are never folded: where the width is known
+they are cut at its edge, else (in a pipe) they are whole. What a log holds may not steer the
+terminal: characters that do not print are replaced.
+"""
 
-from rich.console import Console
-from rich.padding import Padding
-from rich.text import Text
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
-from app.model import Diagnosis, Suspect, Verdict
+from app.cli.page import Mark, Page
+from app.model import Confidence, Diagnosis, ExplainedCause, Plan, Primary, Suspect, Verdict
 
-_COLOUR = {"high": "bold green", "medium": "bold yellow", "low": "bold red"}
+_MOST_SUSPECTS = 4
+_MOST_STORIES = 8
+_CONTEXT = "context"
+_GRADES: dict[Confidence, Mark] = {"high": "good", "medium": "fair", "low": "poor"}
 
 
-def show(found: Diagnosis) -> None:
-    """Print the answer for a person."""
-    console = Console(highlight=False, soft_wrap=True)
+def show(found: Diagnosis, page: Page) -> None:
+    """Write the answer on a page."""
     verdict = found.verdict
-    primary = verdict.primary
-    head = Text.assemble(
-        (primary.cause, "bold"),
-        f"  ({primary.domain}; ",
-        (f"confidence {primary.confidence}", _COLOUR[primary.confidence]),
-        ")",
+    _head(verdict.primary, page)
+    _where(verdict, page)
+    _what_to_do(found.plan, page)
+    several = len(found.log.files) > 1
+    _evidence(verdict, several, page)
+    _consequences(verdict, several, page)
+    _rest(found, several, page)
+
+
+def _head(primary: Primary, page: Page) -> None:
+    page.line(
+        page.marked(primary.cause, "strong"),
+        f" · {primary.domain} · confidence ",
+        page.marked(primary.confidence, _GRADES[primary.confidence]),
     )
-    console.print(head)
-    console.print(Text(primary.summary))
-    _list(console, "Suspects", map(_suspect, verdict.suspects))
-    _list(
-        console, "Evidence", (f"{e.file}:{e.line}: {e.text}\n  {e.why}" for e in verdict.evidence)
+    page.prose(primary.summary)
+
+
+def _where(verdict: Verdict, page: Page) -> None:
+    if verdict.suspects:
+        page.heading("Where")
+    for suspect in verdict.suspects[:_MOST_SUSPECTS]:
+        page.prose(f"{_place(suspect)} ({suspect.why})", indent=2)
+    hidden = len(verdict.suspects) - _MOST_SUSPECTS
+    if hidden > 0:
+        page.prose(f"and {hidden} more", indent=2)
+
+
+def _place(suspect: Suspect) -> str:
+    known = (
+        ("host", suspect.host),
+        ("rank", suspect.rank),
+        ("GPU", suspect.gpu),
+        ("NIC", suspect.nic),
     )
-    _list(console, "Explained", _explained(verdict))
-    _list(
-        console,
-        "Not explained",
-        (
-            f"{r.cause} ({r.strength}, {r.count}x, {r.file}:{r.first_line})"
-            for r in verdict.other_roots
-        ),
-    )
-    _list(
-        console,
-        "Earlier attempts",
-        (
-            f"{a.number}: lines {a.lines[0]}-{a.lines[1]} of {a.file}: {a.cause}"
-            for a in found.attempts
-        ),
-    )
-    restart = "restart: yes" if found.plan.restart else "restart: no"
-    steps = [f"{n}. {step}" for n, step in enumerate(found.plan.steps, 1)]
-    _list(console, f"Plan: {found.plan.action} ({restart})", steps)
-    _list(console, "Commands (not run)", found.plan.commands)
-    _list(console, "Remarks", verdict.remarks)
-    log = found.log
-    console.print(
-        Text(
-            f"{log.lines} lines, {log.bytes} bytes read in {log.seconds} s; "
-            f"{log.kept_lines} lines kept, {log.templates} kinds",
-            "dim",
+    return ", ".join(f"{name} {value}" for name, value in known if value is not None) or "unknown"
+
+
+def _what_to_do(plan: Plan, page: Page) -> None:
+    advice = "an automatic restart is right" if plan.restart else "no automatic restart"
+    page.heading("What to do", "" if plan.action == "none" else f"{plan.action}; {advice}")
+    for number, step in enumerate(plan.steps, 1):
+        page.prose(f"{number}. {step}", indent=2, hang=3)
+    if plan.commands:
+        page.heading("Commands", "shown, never run")
+    for command in plan.commands:
+        page.whole(command, indent=2)
+
+
+def _evidence(verdict: Verdict, several: bool, page: Page) -> None:
+    said = {f"{item.cause}, explained by {item.by}" for item in verdict.explained} | {_CONTEXT}
+    own = [item for item in verdict.evidence if item.why not in said]
+    if own:
+        page.heading("Evidence", "" if several else own[0].file)
+    why = ""
+    for item in own:
+        if item.why != why and item.why not in verdict.primary.summary:
+            page.prose(f"{item.why}:", indent=2)
+        why = item.why
+        page.quote(_spot(item.file, item.line, several), item.text)
+
+
+def _consequences(verdict: Verdict, several: bool, page: Page) -> None:
+    """Tell the loud lines that are not the cause, those of one cause together."""
+    stories = _stories(verdict)
+    if stories:
+        page.heading("Not the cause")
+    text = {(item.file, item.line): item.text for item in verdict.evidence}
+    for first, count in stories[:_MOST_STORIES]:
+        name = page.marked(_named(first.cause), "strong")
+        page.line("  ", name, f"{_times(count)}: follows from {_named(first.by)}")
+        quote = text.get((first.file, first.first_line))
+        if quote is not None:
+            page.quote(_spot(first.file, first.first_line, several), quote, faint=True)
+    rivals = [root for root in verdict.other_roots if root.cause != verdict.primary.cause]
+    if rivals:
+        page.heading("Also in the log", "nothing above explains it")
+    for root in rivals:
+        spot = _spot(root.file, root.first_line, several)
+        page.line(
+            "  ",
+            page.marked(_named(root.cause), "strong"),
+            f"{_times(root.count)}: {root.strength}, first at {spot}",
         )
-    )
 
 
-def _list(console: Console, title: str, items: Iterable[str]) -> None:
-    items = list(items)
-    if items:
-        console.print()
-        console.print(Text(title, "bold"))
-        for item in items:
-            console.print(Padding(Text(item), (0, 0, 0, 2)))
+def _named(cause: str) -> str:
+    return "a process that ended" if cause == "Unknown" else cause
 
 
-def _suspect(suspect: Suspect) -> str:
-    known = [
-        f"{name} {value}"
-        for name, value in (
-            ("host", suspect.host),
-            ("rank", suspect.rank),
-            ("GPU", suspect.gpu),
-            ("NIC", suspect.nic),
-        )
-        if value is not None
-    ]
-    return f"{', '.join(known)}: {suspect.why}"
+def _times(count: int) -> str:
+    return f" ({count} lines)" if count > 1 else ""
 
 
-def _explained(verdict: Verdict) -> Iterable[str]:
+def _stories(verdict: Verdict) -> list[tuple[ExplainedCause, int]]:
+    """Join what different signals say of one cause: its first line, the count of all.
+
+    Of several explanations the primary cause is the one that a reader looks for.
+    """
+    joined: dict[str, tuple[ExplainedCause, int]] = {}
     for item in verdict.explained:
-        times = f"{item.count}x, " if item.count > 1 else ""
-        yield f"{item.cause} ({times}{item.file}:{item.first_line}) by {item.by} ({item.edge})"
+        if item.cause == verdict.primary.cause:
+            continue
+        first, count = joined.get(item.cause, (item, 0))
+        by = first.by if first.by == verdict.primary.cause else item.by
+        earlier = min(first, item, key=lambda one: (one.file, one.first_line))
+        joined[item.cause] = (replace(earlier, by=by), count + item.count)
+    return list(joined.values())
+
+
+def _rest(found: Diagnosis, several: bool, page: Page) -> None:
+    if found.attempts:
+        page.heading("Earlier attempts")
+    for attempt in found.attempts:
+        where = f" of {attempt.file}" if several else ""
+        first, last = attempt.lines
+        page.prose(f"{attempt.number}. {attempt.cause}, lines {first}-{last}{where}", indent=2)
+    if found.verdict.remarks:
+        page.heading("Remarks")
+    for remark in found.verdict.remarks:
+        page.prose(remark, indent=2)
+    page.line()
+    page.line(page.marked(" · ".join(_figures(found)), "faint"))
+
+
+def _figures(found: Diagnosis) -> Iterator[str]:
+    log = found.log
+    if len(log.files) > 1:
+        yield f"{len(log.files)} files"
+    yield f"{log.lines:,} lines, {log.bytes:,} bytes"
+    yield f"{log.kept_lines:,} lines of {log.templates:,} kinds not routine"
+    yield f"{log.seconds:.1f} s"
+    yield from _notes(found)
+
+
+def _notes(found: Diagnosis) -> Iterable[str]:
+    return (f"{file.name}: {file.note}" for file in found.log.files if file.note)
+
+
+def _spot(file: str, line: int, several: bool) -> str:
+    return f"{file}:{line}" if several else f"line {line}"

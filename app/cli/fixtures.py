@@ -1,0 +1,141 @@
+"""`firstfault fixtures add`: turn a log that was judged wrongly into a test.
+
+The log is copied with secrets, addresses and user names masked. Masking by patterns is a help and
+no promise: whoever commits the copy reads it first, and is told so.
+"""
+
+import re
+from collections.abc import Callable
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated
+
+import typer
+import yaml
+
+from app.cli.rulebook import compiled_rules
+from app.errors import SourceError, UsageError
+from app.model import Diagnosis
+from app.pipeline import diagnose
+from app.rulebook.compiled import Compiled
+from app.rulebook.rulebook import OUTCOMES
+
+fixtures = typer.Typer(help="Keep logs with their right answers, as tests.")
+
+_MOST_BYTES = 2 << 20
+_MASK = "***"
+
+# WANDB_API_KEY=1f0c…   "hf_token": "…"   --password …   Authorization: Bearer …
+_SECRET = re.compile(
+    r"(?i)((?:api[_-]?key|access[_-]?key|secret|token|password|passwd)[a-z_]{0,20}[\"']?"
+    r"(?: ?[=:] ?| +)[\"']?(?:Bearer +)?|\bBearer +)([A-Za-z0-9/+_.=-]{8,})"
+)
+# hf_… and its like tell by themselves that they are keys; eyJ… is a JSON web token
+_KEY = re.compile(
+    r"\b(?:hf_|sk-|pat_|gh[opsu]_|glpat-|xox[abp]-|AKIA|ASIA|eyJ)[A-Za-z0-9_.-]{16,400}"
+)
+# https://ines:hunter2@mirror.example/simple
+_IN_URL = re.compile(r"(://)([^\s/:@]{1,64}:[^\s/@]{1,128})(?=@)")
+_MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+")
+# /home/ines/run   /scratch/users/ines   user=ines   USER: ines
+_HOME = re.compile(r"((?:/home|/[Uu]sers?)/|\b(?i:user|username|logname)[=:] ?)([A-Za-z][\w.-]*)")
+_NOBODY = {"root", "user", "ubuntu", "nobody", "shared", "runner"}
+
+
+@fixtures.command()
+def add(
+    log: Annotated[Path, typer.Argument(help="A log; shorten it first.")],
+    primary: Annotated[str, typer.Option(help="The cause that is right.")],
+    origin: Annotated[str | None, typer.Option(help="Where the log comes from, in words.")] = None,
+    story: Annotated[str | None, typer.Option(help="A name; that of the log otherwise.")] = None,
+    into: Annotated[Path, typer.Option(help="The folder of all fixtures.")] = Path("fixtures"),
+) -> None:
+    """Copy a log and its right answer into the fixtures, with secrets masked."""
+    compiled = compiled_rules()
+    _refuse_unknown(primary, compiled)
+    if not into.is_dir():
+        raise UsageError(f"{into}: no such folder; run this in the source tree, or say --into")
+    name = re.sub(r"[^a-z0-9]+", "_", (story or log.name.split(".")[0]).lower()).strip("_")
+    copy = into / primary / f"{name}.log"
+    if not name or copy.exists():
+        raise UsageError(f"{copy}: exists; give the story another name with --story")
+    text, count = masked(_text(log))
+    copy.parent.mkdir(exist_ok=True)
+    copy.write_text(text)
+    found = diagnose([copy], compiled)
+    about = {"origin": origin or "not told", **_answer(primary, found, compiled)}
+    copy.with_suffix(".yaml").write_text(
+        yaml.safe_dump(
+            about, sort_keys=False, allow_unicode=True, default_flow_style=None, width=1000
+        )
+    )
+    print(f"{copy}: {count} places masked; read it before you commit it")
+    told = found.verdict.primary.cause
+    if told == primary:
+        print("the verdict is right already; the test keeps it so")
+    else:
+        print(f"the verdict is {told} as yet; fill in the lines of `evidence`, then mend the rules")
+
+
+def masked(text: str) -> tuple[str, int]:
+    """Mask secrets, mail addresses and user names; tell how many places were changed."""
+    changed = 0
+    people: dict[str, str] = {}
+
+    def hide(cover: Callable[[re.Match[str]], str]) -> Callable[[re.Match[str]], str]:
+        def covered(found: re.Match[str]) -> str:
+            nonlocal changed
+            told = cover(found)
+            changed += told != found[0]
+            return told
+
+        return covered
+
+    def person(found: re.Match[str]) -> str:
+        if found[2].lower() in _NOBODY:
+            return found[0]
+        return found[1] + people.setdefault(found[2], f"user{len(people) + 1}")
+
+    text = _IN_URL.sub(hide(lambda found: found[1] + _MASK), text)
+    text = _KEY.sub(hide(lambda found: _MASK), text)
+    text = _SECRET.sub(hide(lambda found: found[1] + _MASK), text)
+    text = _MAIL.sub(hide(lambda found: "somebody@mail.example"), text)
+    return _HOME.sub(hide(person), text), changed
+
+
+def _text(log: Path) -> str:
+    try:
+        with log.open("rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+    except OSError as error:
+        raise SourceError(f"{log}: cannot be read: {error.strerror}") from error
+    if len(data) > _MOST_BYTES:
+        raise UsageError(f"{log}: longer than {_MOST_BYTES} bytes; cut it down to what matters")
+    if not data.strip() or b"\0" in data or data.startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd")):
+        raise SourceError(f"{log}: not a plain text log")
+    return data.decode("utf-8", "replace")
+
+
+def _refuse_unknown(cause: str, compiled: Compiled) -> None:
+    known = {*compiled.rulebook.causes, *OUTCOMES}
+    if cause in known:
+        return
+    near = get_close_matches(cause, known, n=1)
+    hint = f"did you mean {near[0]}?" if near else "`firstfault rules list` shows them"
+    raise UsageError(f"{cause}: no such cause; {hint}")
+
+
+def _answer(primary: str, found: Diagnosis, compiled: Compiled) -> dict[str, object]:
+    """Take over what the verdict says, as far as it is right."""
+    verdict = found.verdict
+    right = verdict.primary.cause == primary
+    action = "none" if primary in OUTCOMES else compiled.rulebook.causes[primary].recovery.action
+    present = sorted({primary, *(item.cause for item in verdict.explained)} - set(OUTCOMES))
+    lines = sorted({item.line for item in verdict.evidence if item.why in verdict.primary.summary})
+    return {
+        "primary": primary,
+        "present": present if right else [primary] if primary not in OUTCOMES else [],
+        "evidence": lines if right else [],
+        "action": found.plan.action if right else action,
+        "keeps": lines if right else [],
+    }

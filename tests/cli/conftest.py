@@ -1,0 +1,17 @@
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import Command
+from tests.small_rules import write_rules
+
+
+@pytest.fixture(scope="session")
+def firstfault(tmp_path_factory: pytest.TempPathFactory) -> Command:
+    return Command(tmp_path_factory.mktemp("cache"))
+
+
+@pytest.fixture
+def plant(firstfault: Command, tmp_path: Path) -> Command:
+    """The command with a folder of small rules that a test may spoil."""
+    return firstfault.with_rules(write_rules(tmp_path / "rules"))

@@ -1,0 +1,30 @@
+import pytest
+
+from tests.cli.running import Command
+
+_COMMANDS = [
+    ("diagnose", "--json"),
+    ("compress", "--tokens"),
+    ("serve", "--port"),
+    ("rules check", "every fault"),
+    ("rules list", "--markdown"),
+    ("rules graph", "explains"),
+    ("rules try", "rule"),
+    ("rules new", "cause"),
+    ("fixtures add", "--primary"),
+]
+
+
+@pytest.mark.parametrize(("command", "word"), _COMMANDS, ids=[name for name, _ in _COMMANDS])
+def test_every_command_explains_itself(firstfault: Command, command: str, word: str) -> None:
+    told = firstfault(*command.split(), "--help")
+    assert (told.status, told.err) == (0, "")
+    assert told.out.startswith(f"Usage: firstfault {command}")
+    assert word in told.out
+
+
+def test_without_a_command_all_commands_are_listed(firstfault: Command) -> None:
+    told = firstfault()
+    assert told.status == 0
+    for name in {command.split()[0] for command, _ in _COMMANDS}:
+        assert f"\n  {name} " in told.out
