@@ -2,15 +2,18 @@
 
 The trainer's own word counts most, a wrapper's less (`echo done` after a crash), and a line that
 merely looks like an end least. A word falls when training goes on after it, when the job starts
-again, or, unless the trainer gave it, when a launcher reports a failure.
+again, or, unless the trainer gave it, when a launcher reports a failure. A counter that reached
+its total is a hint by itself; with something saved or a hint after it, it is worth a wrapper's
+word.
 """
 
 from collections.abc import Sequence
 
-from app.model import Ending, Line, Marked, Point
+from app.model import EndGrade, Ending, Line, Marked, Point
 
 _GRADES = ("hint", "wrapper", "trainer")
-_GOES_ON = 3  # steps after an end mark that take its word away
+_GOES_ON = 3  # steps after an end mark that take its word away; one does for a hint
+_FEWEST_STEPS = 2  # readings that make a counter
 
 
 def ending(marks: Sequence[Marked], points: Sequence[Point]) -> Ending:
@@ -22,9 +25,14 @@ def ending(marks: Sequence[Marked], points: Sequence[Point]) -> Ending:
             continue
         if best is None or _grade(mark) >= _grade(best):
             best = mark
-    if best is None:
-        return Ending(failed=failed)
-    return Ending(best.grade, best.line, failed)
+    if best is not None and best.grade != "hint":
+        return Ending(best.grade, best.line, failed)
+    counted = _counted_to_the_end(points)
+    if counted is None or failed is not None:
+        return Ending(best.grade, best.line, failed) if best else Ending(failed=failed)
+    after = _said_after(counted, marks)
+    grade: EndGrade = "wrapper" if after else "hint"
+    return Ending(grade, after or (best.line if best else None), failed)
 
 
 def _grade(mark: Marked) -> int:
@@ -34,22 +42,73 @@ def _grade(mark: Marked) -> int:
 def _is_void(
     mark: Marked, marks: Sequence[Marked], points: Sequence[Point], failed: Line | None
 ) -> bool:
-    steps = {
-        point.step
-        for point in points
-        if point.step is not None
-        and not point.series.startswith("eval")
-        and point.file == mark.line.file
-        and point.number > mark.line.number
-    }
-    if len(steps) >= _GOES_ON:
+    if len(_steps_after(mark.line, points)) >= (1 if mark.grade == "hint" else _GOES_ON):
         return True
-    started = any(
-        other.kind == "start"
-        and other.line.file == mark.line.file
-        and other.line.number > mark.line.number
-        for other in marks
-    )
-    if started:
+    if any(_starts(other) and _is_behind(other.line, mark.line) for other in marks):
         return True
     return failed is not None and mark.grade != "trainer"
+
+
+def _starts(mark: Marked) -> bool:
+    """Say whether processes begin here; one that sets up its links has just been started."""
+    return mark.kind == "start" or (mark.kind == "place" and "NCCL INFO Boot" in mark.line.text)
+
+
+def _is_behind(line: Line, other: Line) -> bool:
+    return line.file == other.file and line.number > other.number
+
+
+def _steps_after(line: Line, points: Sequence[Point]) -> set[int]:
+    """Steps of series that ran before the line too; a bar that begins after it evaluates."""
+    own = [point for point in points if point.file == line.file and not _evaluates(point)]
+    known = {point.series for point in own if point.number <= line.number}
+    return {
+        point.step
+        for point in own
+        if point.number > line.number
+        and point.step is not None
+        and (point.series in known or point.loss is not None)
+    }
+
+
+def _counted_to_the_end(points: Sequence[Point]) -> Point | None:
+    """Give the last reading, if it says that the last of all steps was made.
+
+    A bar that is drawn anew for each epoch proves nothing; such bars show a loss or name the epoch.
+    """
+    own = [point for point in points if point.step is not None and not _evaluates(point)]
+    if len(own) < _FEWEST_STEPS:
+        return None
+    last = own[-1]
+    counters = [
+        point
+        for point in own
+        if point.total_steps is not None and not _counts_epochs(point) and point.file == last.file
+    ]
+    if not counters:
+        return None
+    end = counters[-1]
+    reached = end.step is not None and end.total_steps is not None and end.step >= end.total_steps
+    return end if reached and end.step else None
+
+
+def _counts_epochs(point: Point) -> bool:
+    return "bar" in point.series and ("epoch" in point.series or "loss" in point.series)
+
+
+def _evaluates(point: Point) -> bool:
+    return point.series.startswith("eval")
+
+
+def _said_after(counted: Point, marks: Sequence[Marked]) -> Line | None:
+    """Find something saved, or a hint, behind the last step."""
+    return next(
+        (
+            mark.line
+            for mark in reversed(marks)
+            if (mark.kind == "saved" or (mark.kind == "finished" and mark.grade == "hint"))
+            and mark.line.file == counted.file
+            and mark.line.number >= counted.number
+        ),
+        None,
+    )

@@ -1,0 +1,88 @@
+"""Words that a job finished, and what takes them back."""
+
+import pytest
+from training_runs import line, losses, run
+
+from app.detect.ending import ending
+from app.model import Marked
+
+STEPS = run(losses(40))
+COUNTED = run(losses(40), total=400)
+
+
+def mark(kind, number, grade=None, text="", facts=()):
+    return Marked(f"some_{kind}", kind, line(number, text or kind), grade, dict(facts))
+
+
+def said(grade, number=50):
+    return mark("finished", number, grade)
+
+
+@pytest.mark.parametrize("grade", ["trainer", "wrapper", "hint"])
+def test_a_word_after_the_last_step_stands(grade):
+    assert ending([said(grade)], STEPS).finished == grade
+
+
+def test_the_best_word_counts_and_of_equal_ones_the_last():
+    end = ending([said("trainer", 50), said("trainer", 51), said("wrapper", 52)], STEPS)
+    assert end.finished == "trainer"
+    assert end.line is not None
+    assert end.line.number == 51
+
+
+def test_steps_after_a_word_take_it_back():
+    assert ending([said("trainer", 20)], STEPS).finished is None
+
+
+def test_two_more_steps_may_be_late_lines_of_other_ranks():
+    assert ending([said("trainer", 38)], STEPS).finished == "trainer"
+    assert ending([said("hint", 38)], STEPS).finished is None
+
+
+def test_a_bar_that_begins_after_the_word_is_of_the_evaluation():
+    bar = run([None] * 16, series="bar of 16", line=60)
+    assert ending([said("trainer")], STEPS + bar).finished == "trainer"
+
+
+def test_a_new_start_takes_the_word_back():
+    assert ending([said("trainer"), mark("start", 60)], STEPS).finished is None
+    links = mark("place", 60, text="n1:2:2 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.1<0>")
+    assert ending([said("trainer"), links], STEPS).finished is None
+
+
+def test_links_that_are_taken_down_are_no_start():
+    links = mark("place", 60, text="n1:2:2 [0] NCCL INFO comm 0x7f rank 0 Abort COMPLETE")
+    assert ending([said("trainer"), links], STEPS).finished == "trainer"
+
+
+def test_a_launchers_failure_outweighs_a_wrapper_and_not_the_trainer():
+    failed = mark("failed", 60)
+    assert ending([said("wrapper"), failed], STEPS).finished is None
+    end = ending([said("trainer"), failed], STEPS)
+    assert end.finished == "trainer"
+    assert end.failed is failed.line
+
+
+def test_a_counter_at_its_total_is_a_hint():
+    assert ending([], COUNTED).finished == "hint"
+    assert ending([], STEPS).finished is None
+
+
+def test_something_saved_after_the_last_step_makes_it_a_wrappers_word():
+    assert ending([mark("saved", 45)], COUNTED).finished == "wrapper"
+    assert ending([said("hint", 45)], COUNTED).finished == "wrapper"
+    assert ending([mark("saved", 30)], COUNTED).finished == "hint"
+
+
+def test_a_counter_says_nothing_beside_a_failure():
+    assert ending([mark("saved", 45), mark("failed", 46)], COUNTED).finished is None
+
+
+@pytest.mark.parametrize("series", ["epoch # bar", "bar of 400 loss"])
+def test_a_bar_that_is_drawn_for_each_epoch_counts_no_steps_of_the_run(series):
+    assert ending([], run(losses(40), total=400, series=series)).finished is None
+
+
+def test_a_run_that_goes_on_past_a_counter_is_not_at_its_end():
+    more = run(losses(10), total=4000, line=60)
+    assert ending([], COUNTED + more).finished is None
