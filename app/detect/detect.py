@@ -43,15 +43,17 @@ def detect(sighted: Sighted, attempt: Attempt, compiled: Compiled, job: Job) -> 
     own_marks = [m for m in sighted.marks if attempt.holds(m.line.file, m.line.number)]
     own = [s for s in sighted.sightings if attempt.holds(s.line.file, s.line.number)]
     ended = exits(own_marks)
-    standing, survived = without_recovered(own, own_points)
-    standing = with_silent_deaths(standing, ended, compiled)
     end = ending(own_marks, own_points)
+    standing, survived = without_recovered(own, own_points, finished=end.finished == "trainer")
+    standing = with_silent_deaths(standing, ended, compiled)
     lines = [line for line in log.lines if attempt.holds(line.file, line.number)]
-    ill, remarks = health(own_points, lines, end)
+    found = group(standing, compiled)
+    trained_before = len(own_points) < len(log.points) and attempt is not sighted.attempts[0]
+    ill, remarks = health(own_points, lines, end, found, own_marks, trained_before=trained_before)
     if survived:
         remarks = (*remarks, f"{survived} warnings that training survived were left aside")
     return Detected(
-        findings=(*group(standing, compiled), *ill, *reported(job)),
+        findings=(*found, *ill, *reported(job)),
         ending=end,
         located=sighted.located,
         context=tuple(s for s in own if s.strength == "context"),

@@ -1,0 +1,118 @@
+"""Lay the lines of an attempt out in time, and measure the silence at its end.
+
+Heartbeats, monitors and pollers go on whatever the training does. Lines that are alike but for
+their numbers and come again and again are such beats: they prove that the clock runs, not that
+anything moves. A count that rises (`graph 12/80 done`) is no beat.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median_low
+
+from app.model import Line
+
+_BEATS = 3
+_DAY, _QUARTER = 86_400, 21_600
+_FIRST_DATE = 1e8
+_HALF_YEAR = 180 * _DAY
+# 02:06:00   DEBUG wrote shard 12   [10:00:44.341] INFO step 5
+_CLOCK = re.compile(r"\W{0,2}(\d\d):(\d\d):(\d\d)(?![:\d])")
+_DIGITS = re.compile(r"[\dxa-f]*\d[\dxa-f]*")
+_COUNT = re.compile(r"(?<![\d.:/])(\d+) ?(?:/|of) ?(\d+)(?![\d.:/])")
+_ALIKE = 120  # characters that two beats share
+
+
+@dataclass(frozen=True, slots=True)
+class Clocked:
+    """A line and its time; lines without a date count from the day on which their file began."""
+
+    time: float
+    line: Line
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """A stretch in which nothing moved: the last sign before it, the end, and who beat on."""
+
+    since: float
+    seconds: float
+    last_sign: Line | None
+    beats: int
+
+
+def clocked(lines: Sequence[Line]) -> list[Clocked]:
+    """Give the lines that have a time, in order of time; days are counted where dates lack."""
+    found = _dated(lines)
+    dated = {c.line.file for c in found}
+    days: dict[int, tuple[float, int]] = {}
+    for line in lines:
+        read = None if line.file in dated else _CLOCK.match(line.raw)
+        if read is None:
+            continue
+        seconds = int(read[1]) * 3600 + int(read[2]) * 60 + int(read[3])
+        last, day = days.get(line.file, (0.0, 0))
+        if seconds + _QUARTER < last:
+            day += 1
+        days[line.file] = seconds, day
+        found.append(Clocked(day * _DAY + seconds, line))
+    return sorted(found, key=lambda c: (c.time, c.line.file, c.line.number))
+
+
+def _dated(lines: Sequence[Line]) -> list[Clocked]:
+    """Take the lines with a date; one that is half a year off the rest had its year guessed."""
+    own: dict[int, list[Clocked]] = {}
+    for line in lines:
+        if line.time is not None:
+            own.setdefault(line.file, []).append(Clocked(line.time, line))
+    middles = {file: median_low(c.time for c in found) for file, found in own.items()}
+    return [
+        c for file, found in own.items() for c in found if abs(c.time - middles[file]) < _HALF_YEAR
+    ]
+
+
+def is_dated(time: float) -> bool:
+    """Say whether a time is one of the calendar, not a count from a file's first day."""
+    return time > _FIRST_DATE
+
+
+def times_of(found: Sequence[Clocked]) -> Mapping[tuple[int, int], float]:
+    """Give the time of each place that has one."""
+    return {(c.line.file, c.line.number): c.time for c in found}
+
+
+def last_silence(since: float, after: Sequence[Clocked], killed: float | None) -> Silence:
+    """Measure from the last sign of anything that moved to the end; beats are no signs.
+
+    The end is when the job was killed, else the last thing that was printed.
+    """
+    beats = _beats([c.line for c in after])
+    until = killed if killed is not None else after[-1].time if after else since
+    signs = [c for c in after if id(c.line) not in beats and (killed is None or c.time < killed)]
+    begin = signs[-1].time if signs else since
+    return Silence(
+        since=begin,
+        seconds=until - begin,
+        last_sign=signs[-1].line if signs else None,
+        beats=sum(begin < c.time <= until for c in after if id(c.line) in beats),
+    )
+
+
+def _beats(lines: Sequence[Line]) -> set[int]:
+    alike: dict[str, list[Line]] = {}
+    for line in lines:
+        alike.setdefault(_DIGITS.sub("#", line.text)[:_ALIKE], []).append(line)
+    return {
+        id(line)
+        for own in alike.values()
+        if len(own) >= _BEATS and not _counts_up(own)
+        for line in own
+    }
+
+
+def _counts_up(lines: Sequence[Line]) -> bool:
+    counts = [count for line in lines if (count := _COUNT.search(line.text))]
+    if len(counts) < len(lines):
+        return False
+    done = [int(count[1]) for count in counts]
+    return done == sorted(done) and done[-1] > done[0]

@@ -1,0 +1,167 @@
+"""Find a loss that jumped up and stayed there.
+
+What counts is measured against the run's own noise. A reading stands out when it lies seven
+deviations above what went before: the distance of OLMo 2's spike score (arXiv 2501.00656), with
+medians in place of mean and deviation, which the spike itself would move. The jump is one
+only if no five readings in a row come back down, and if the level has changed by a factor. Which
+factor depends on the gradient norm. It leads a divergence (ZClip, arXiv 2504.02507, watches it
+alone), and stays where it was when new data or another objective moved the loss. PaLM (arXiv
+2204.02311) calls for a rollback only where the loss does not recover by itself.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from app.detect.tracks import Track
+from app.model import Line, Point
+
+_DEVIATIONS = 7.0
+_SCALED_MAD = 1.4826
+_LEAST_SPREAD = 0.02  # of the level; coarse losses (bf16) have a MAD of zero
+_LEAST_RISE = 0.05
+_WINDOW = 64
+_LEVEL = 8
+_TOGETHER = 5  # readings that have to come back together
+_FEWEST = 24
+_SHORT_PAST, _LONG_FUTURE = 8, 20  # with so little before it, a jump needs so much after it
+_FEWEST_AFTER = 3
+# By how much the level must have risen, by what the gradient norm did:
+_NORM_EXPLODED, _RISE_WITH_NORM = 3.0, 1.25
+_NORM_ROSE, _RISE_UNKNOWN = 1.5, 2.0
+_RISE_WITHOUT_NORM = 3.0
+_COMING_BACK = 0.5  # the share of the rise, on a log scale, after which the loss is recovering
+_RL_NORM, _RL_FEWEST = 30.0, 20
+_ANNOUNCED = 3  # readings before a jump in which a change may be announced
+# [data] switching to blend B   entering stage 2   curriculum: sequence length 8192
+_PLANNED = re.compile(
+    r"curriculum|\b(?:blend|mixture|data[ _-]?mix|stage|phase|domain|objective|task)\b|"
+    r"\bswitch(?:ing|ed)?\b|unfreez|\b(?:seq(?:uence)?|context)[ _-]?len|\bnew data",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    """A rise that lasts: where it began, and the levels before and after it."""
+
+    onset: Point
+    before: float
+    after: float
+    readings: int
+    norm_growth: float | None
+    of: str = "loss"
+
+
+def jump(track: Track, lines: Sequence[Line]) -> Jump | None:
+    """Find the jump of one series, if it has one; policy losses are judged by their norm alone."""
+    run = track.run()
+    if track.reinforces:
+        return _norm_exploded(run)
+    read = [point for point in run if point.loss is not None and math.isfinite(point.loss)]
+    losses = [point.loss for point in read if point.loss is not None]
+    if not _is_worth_a_look(losses):
+        return None
+    place = 2
+    while place <= len(losses) - _FEWEST_AFTER:
+        found = _jump_at(place, losses, read)
+        if found and not _was_planned(read[max(0, place - _ANNOUNCED)], found, lines):
+            return found
+        place += _LEVEL if found else 1  # behind a planned change the new level counts
+    return None
+
+
+def _is_worth_a_look(losses: Sequence[float]) -> bool:
+    if len(losses) < _FEWEST:
+        return False
+    end = median(losses[-max(_FEWEST_AFTER, min(_LEVEL, len(losses) // 10)) :])
+    lowest = min(max(pair) for pair in zip(losses, losses[1:], strict=False))
+    return lowest > 0 and end >= _RISE_WITH_NORM * lowest
+
+
+def _jump_at(place: int, losses: Sequence[float], read: Sequence[Point]) -> Jump | None:
+    window = losses[max(0, place - _WINDOW) : place]
+    level = median(window[-_LEVEL:])
+    bar = level + max(_DEVIATIONS * _noise(window, level), _LEAST_RISE)
+    if level <= 0 or losses[place] <= max(bar, _RISE_WITH_NORM * level):
+        return None
+    rest = losses[place:]
+    if place < _SHORT_PAST and (len(rest) < _LONG_FUTURE or min(rest) <= max(window)):
+        return None
+    levels = _levels(rest)
+    after = median(rest[-max(_FEWEST_AFTER, len(rest) // 20) :])
+    grown = _norm_growth(read[max(0, place - _WINDOW) : place], read[place:])
+    if min(levels) <= bar or after < _least_rise(grown) * level:
+        return None
+    if math.log(max(levels) / after) > _COMING_BACK * math.log(max(levels) / level):
+        return None
+    return Jump(read[place], level, after, len(rest), grown)
+
+
+def _noise(window: Sequence[float], level: float) -> float:
+    """Estimate the deviation from steps between neighbours, which a falling loss leaves alone."""
+    steps = [abs(later - loss) for loss, later in zip(window, window[1:], strict=False)]
+    return max(_SCALED_MAD * median(steps) / math.sqrt(2), _LEAST_SPREAD * abs(level))
+
+
+def _levels(rest: Sequence[float]) -> list[float]:
+    """Medians of neighbours; of a few readings each speaks for itself."""
+    if len(rest) < _TOGETHER:
+        return list(rest)
+    return [median(rest[i : i + _TOGETHER]) for i in range(len(rest) - _TOGETHER + 1)]
+
+
+def _norm_growth(before: Sequence[Point], after: Sequence[Point]) -> float | None:
+    """Tell how the gradient norm changed; None where it is not told, or told after clipping."""
+    old, new = _norms(before), _norms(after)
+    if len(old) < _TOGETHER or len(new) < _FEWEST_AFTER or median(old) <= 0:
+        return None
+    growth = median(new) / median(old)
+    return None if abs(growth - 1) < 0.01 else growth
+
+
+def _norms(points: Sequence[Point]) -> list[float]:
+    norms = (point.grad_norm for point in points)
+    return [norm for norm in norms if norm is not None and math.isfinite(norm)]
+
+
+def _least_rise(norm_growth: float | None) -> float:
+    if norm_growth is None:
+        return _RISE_UNKNOWN
+    if norm_growth >= _NORM_EXPLODED:
+        return _RISE_WITH_NORM
+    return _RISE_UNKNOWN if norm_growth >= _NORM_ROSE else _RISE_WITHOUT_NORM
+
+
+def _was_planned(before: Point, found: Jump, lines: Sequence[Line]) -> bool:
+    """Say whether a line among the last readings announces other data or another stage."""
+    if found.norm_growth is not None and found.norm_growth >= _NORM_EXPLODED:
+        return False
+    return any(
+        line.file == before.file
+        and before.number < line.number < found.onset.number
+        and _PLANNED.search(line.text)
+        for line in lines
+    )
+
+
+def _norm_exploded(run: Sequence[Point]) -> Jump | None:
+    """Find a gradient norm that is far out of its old range to the end: a policy that collapsed."""
+    read = [p for p in run if p.grad_norm is not None and math.isfinite(p.grad_norm)]
+    norms = _norms(read)
+    if len(norms) < 2 * _RL_FEWEST:
+        return None
+    if median(norms[-_RL_FEWEST:]) < _RL_NORM * min(norms):
+        return None
+    for place in range(_RL_FEWEST, len(norms) - _RL_FEWEST + 1):
+        level = median(norms[max(0, place - _WINDOW) : place])
+        if norms[place] < _RL_NORM * level or level <= 0:
+            continue
+        after = median(norms[place:])
+        if after >= _RL_NORM * level and min(_levels(norms[place:])) >= _RL_NORM / 3 * level:
+            return Jump(
+                read[place], level, after, len(norms) - place, after / level, "gradient norm"
+            )
+    return None

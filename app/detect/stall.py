@@ -1,0 +1,181 @@
+"""Find training that stood still: the next step was long overdue, and no error says why.
+
+What is long is told by the log itself. NVIDIA's resiliency extension takes five times the longest
+interval that it saw as the timeout of a rank, and an hour where it saw none (`safety_factor`,
+`initial_rank_heartbeat_timeout`); so do we, and never less than twenty usual intervals, since the
+first evaluation or checkpoint of a run is longer than anything before it. Silence that an error
+ends is that error's. Silence that a person or a time limit ends is what they put an end to.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from app.detect.pace import Pace, pace
+from app.detect.silence import Clocked, Silence, clocked, is_dated, last_silence, times_of
+from app.detect.tracks import Track
+from app.model import Finding, Line, Marked, Point
+
+_LONGEST_TIMES = 5.0
+_USUAL_TIMES = 20.0
+_LEAST_SECONDS = 60.0
+_LONG_WORK_SECONDS = 3600.0
+_BEATS_WITHOUT_STEPS = 5
+_GOES_ON_IN_MOST = 2  # so many printers go on for each one that fell silent
+KILLS = ("Cancelled", "TimeLimitExceeded", "Preempted", "Unknown")
+_HARMLESS = (*KILLS, "Stalled", "LossSpike", "NonFiniteLoss")
+# Evaluating on 102400 samples   saving checkpoint at iteration 5000   compiling graph 3
+_LONG_WORK = re.compile(
+    r"\b(?:sav|evaluat|validat|compil|download|upload|tokeniz|preprocess|load|build|generat|"
+    r"initializ|captur|export|convert|merg|warm|resum|restor|shuffl|index)ing\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Stall:
+    """Where training stopped, for how long nothing moved, and who fell silent first."""
+
+    last_step: Point | None
+    last_sign: Line
+    silence: Silence
+    quiet: tuple[Line, ...]
+
+
+def stall(
+    tracks: Sequence[Track],
+    lines: Sequence[Line],
+    found: Sequence[Finding],
+    marks: Sequence[Marked],
+    *,
+    trained_before: bool,
+) -> Stall | None:
+    """Say whether and where training stood still.
+
+    `trained_before` says that an earlier attempt of the same log printed steps, so that their
+    absence in this one means something.
+    """
+    timeline = clocked(lines)
+    if len(timeline) < 2:
+        return None
+    times = times_of(timeline)
+    track = _last_to_step(tracks, times)
+    if track is None and not trained_before:
+        return None
+    last = track.last if track else None
+    if last and (_is_at_its_end(last) or _failed_after(last, found)):
+        return None
+    known = pace(track, times) if track else None
+    if track and known is None:
+        return None
+    silence = _silence(last, timeline, times, _places_of_ends(found, marks))
+    if silence is None or not _is_overdue(silence, known):
+        return None
+    sign = silence.last_sign or timeline[0].line
+    return Stall(last, sign, silence, _fell_silent(timeline, silence))
+
+
+def _last_to_step(tracks: Sequence[Track], times: Mapping[tuple[int, int], float]) -> Track | None:
+    """Find the series that was heard of last; one that has no clock yields to one that has."""
+    stepping = [t for t in tracks if t.last.step is not None or t.last.loss is not None]
+    readings = Counter(t.last.file for t in stepping for _ in t.points)
+    return max(
+        stepping,
+        key=lambda t: (
+            _time(t.last, times) or float("-inf"),
+            readings[t.last.file],
+            t.last.number,
+        ),
+        default=None,
+    )
+
+
+def _time(point: Point, times: Mapping[tuple[int, int], float]) -> float | None:
+    return point.time if point.time is not None else times.get((point.file, point.number))
+
+
+def _is_at_its_end(last: Point) -> bool:
+    total = last.total_steps
+    return total is not None and last.step is not None and last.step >= total
+
+
+def _failed_after(last: Point, found: Sequence[Finding]) -> bool:
+    """Say whether an error is proven that shows after the last step."""
+    return any(
+        finding.strength == "proof"
+        and finding.cause not in _HARMLESS
+        and any(_is_after(sighting.line, last) for sighting in finding.sightings)
+        for finding in found
+    )
+
+
+def _is_after(line: Line, point: Point) -> bool:
+    if line.file == point.file:
+        return line.number > point.number
+    return line.time is None or point.time is None or line.time >= point.time
+
+
+def _silence(
+    last: Point | None,
+    timeline: Sequence[Clocked],
+    times: Mapping[tuple[int, int], float],
+    ends: Container[tuple[int, int]],
+) -> Silence | None:
+    since = _time(last, times) if last else timeline[0].time
+    if last and since is None:
+        # The step has no clock: what comes next in its file has one, and is no earlier.
+        behind = [c for c in timeline if c.line.file == last.file and c.line.number > last.number]
+        since = behind[0].time if behind else None
+    if since is None:
+        return None
+    since = max(since, _latest_before(last, timeline)) if last else since
+    after = [c for c in timeline if c.time > since and is_dated(c.time) == is_dated(since)]
+    ended = (c.time for c in after if _place(c.line) in ends)
+    return last_silence(since, after, min(ended, default=None))
+
+
+def _latest_before(last: Point, timeline: Sequence[Clocked]) -> float:
+    """Give the latest time that stands above the last step: clocks of one file may disagree."""
+    above = (c.time for c in timeline if c.line.file == last.file and c.line.number < last.number)
+    return max(above, default=float("-inf"))
+
+
+def _places_of_ends(found: Sequence[Finding], marks: Sequence[Marked]) -> set[tuple[int, int]]:
+    """Where a kill or a process's end is told: nothing moves from there on."""
+    kills = (
+        sighting.line
+        for finding in found
+        if finding.cause in KILLS
+        for sighting in finding.sightings
+    )
+    exits = (mark.line for mark in marks if mark.kind in ("exit", "failed"))
+    return {_place(line) for line in (*kills, *exits)}
+
+
+def _place(line: Line) -> tuple[int, int]:
+    return line.file, line.number
+
+
+def _is_overdue(silence: Silence, known: Pace | None) -> bool:
+    if known is None:
+        return silence.seconds >= _LONG_WORK_SECONDS and silence.beats >= _BEATS_WITHOUT_STEPS
+    due = max(_LEAST_SECONDS, _LONGEST_TIMES * known.longest, _USUAL_TIMES * known.usual)
+    sign = silence.last_sign
+    if sign is not None and _LONG_WORK.search(sign.text):
+        due = max(due, _LONG_WORK_SECONDS)
+    return silence.seconds >= due
+
+
+def _fell_silent(timeline: Sequence[Clocked], silence: Silence) -> tuple[Line, ...]:
+    """Give the last lines of the few printers that ended early while most went on."""
+    last: dict[tuple[int, int | None], Clocked] = {}
+    several = len({c.line.file for c in timeline}) > 1
+    for entry in timeline:
+        if several or entry.line.rank is not None:
+            last[entry.line.file, entry.line.rank] = entry
+    middle = silence.since + silence.seconds / 2
+    quiet = [c for c in last.values() if c.time < middle]
+    if not quiet or len(last) - len(quiet) < _GOES_ON_IN_MOST * len(quiet):
+        return ()
+    return tuple(replace(c.line, time=c.time) for c in sorted(quiet, key=lambda c: c.time))

@@ -1,0 +1,123 @@
+"""Jumps of the loss that last, and all that looks like one."""
+
+import random
+
+import pytest
+from training_runs import line, losses, run, track
+
+from app.detect.spike import jump
+from app.detect.tracks import Track
+
+HEALTHY = losses(80)
+CALM = [0.4] * 80
+
+
+def jumped(at=50, to=6.0):
+    return HEALTHY[:at] + [to + 0.01 * (i % 5) for i in range(80 - at)]
+
+
+def exploded(at=49, times=15):
+    return [0.4 if i < at else 0.4 * times * (1 + 0.1 * (i % 3)) for i in range(80)]
+
+
+def test_a_loss_that_jumps_and_stays_is_found_where_it_began():
+    found = jump(track(jumped()), [])
+    assert found is not None
+    assert found.onset.step == 510
+    assert (round(found.before, 1), round(found.after, 1)) == (2.3, 6.0)
+    assert found.readings == 30
+
+
+def test_a_jump_is_found_though_the_loss_takes_some_readings_to_rise():
+    rising = HEALTHY[:50] + [2.9, 3.8, 5.0, 6.1] + [6.2] * 26
+    found = jump(track(rising, exploded()), [])
+    assert found is not None
+    assert found.onset.step in (510, 520)
+
+
+def test_four_readings_suffice_if_the_norm_exploded_too():
+    ends = jumped(at=76)
+    assert jump(track(ends, exploded(at=75)), []) is not None
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("noise", [0.003, 0.05, 0.3])
+def test_noise_is_no_jump(seed, noise):
+    assert jump(track(losses(120, noise=noise, seed=seed)), []) is None
+
+
+def test_lonely_outliers_are_no_jump():
+    rng = random.Random(4)
+    spiky = [value * (4 if rng.random() < 0.06 else 1) for value in losses(200)]
+    assert jump(track(spiky), []) is None
+
+
+def test_a_spike_that_comes_back_is_none():
+    assert jump(track(HEALTHY[:40] + [9.0, 8.0, 7.0, 6.0, 5.0, 4.0] + HEALTHY[46:]), []) is None
+
+
+def test_a_loss_that_has_come_back_half_way_is_recovering():
+    back = HEALTHY[:20] + [4.0 + 12.0 * 0.95**i for i in range(60)]
+    assert jump(track(back), []) is None
+
+
+def test_the_first_steps_of_a_run_may_go_up():
+    warming = [7.6, 7.1, 9.0, 13.9, 25.9, 27.3, 18.7, 12.8, 11.2, 9.8, 8.5, 7.1]
+    assert jump(track(warming + losses(40, low=4, top=6)), []) is None
+    assert jump(track(warming[:8]), []) is None
+
+
+def test_a_pretrained_model_that_breaks_at_once_is_found_by_its_long_future():
+    assert jump(track([1.59, 1.41, 3.3, 6.4] + [4.7] * 40), []) is not None
+    assert jump(track([1.59, 1.41, 3.3, 6.4] + [4.7] * 10), []) is None
+
+
+def test_without_a_change_of_the_norm_other_data_explain_a_higher_level():
+    mixed = HEALTHY[:50] + [value * 1.8 for value in HEALTHY[50:]]
+    assert jump(track(mixed, CALM), []) is None
+    assert jump(track(mixed), []) is None
+    assert jump(track(mixed, exploded()), []) is not None
+
+
+def test_a_change_that_a_line_announces_is_planned():
+    told = [line(50, "[data] switching to blend B: 40 % code")]
+    shifted = Track((*run(jumped())[:49], *run(jumped(), line=2)[49:]))
+    assert jump(shifted, told) is None
+    assert jump(shifted, [line(50, "[data] queue 8/8")]) is not None
+
+
+def test_a_norm_that_is_printed_after_clipping_tells_nothing():
+    found = jump(track(jumped(), [1.0] * 80), [])
+    assert found is not None
+    assert found.norm_growth is None
+
+
+def test_a_restart_of_the_step_counter_parts_what_is_compared():
+    first, second = run(losses(40)), run([6.0] * 40, line=41)
+    assert jump(Track((*first, *second)), []) is None
+
+
+def test_a_resume_a_little_way_back_is_the_same_run():
+    first, second = run(losses(40)), run([6.0] * 40, line=41)
+    resumed = [replaced(point, point.step + 350) for point in second]
+    assert jump(Track((*first, *resumed)), []) is not None
+
+
+def replaced(point, step):
+    return type(point)(point.file, point.number, point.series, step=step, loss=point.loss)
+
+
+def test_losses_of_reinforcement_learning_are_never_judged_by_their_level():
+    assert jump(track(jumped(), series="rl step:#"), []) is None
+
+
+def test_a_policy_whose_norm_explodes_for_good_is_found():
+    swinging = [0.01 * (-1) ** i for i in range(80)]
+    found = jump(track(swinging, exploded(times=400), series="rl step:#"), [])
+    assert found is not None
+    assert found.of == "gradient norm"
+    assert jump(track(swinging, exploded(times=4), series="rl step:#"), []) is None
+
+
+def test_losses_that_are_zero_or_negative_do_no_harm():
+    assert jump(track([0.0] * 40 + [-0.1] * 40), []) is None
