@@ -219,7 +219,6 @@ def test_hardware_of_a_host_that_failed_before_is_taken_out(
     assert [attempt.cause for attempt in found.attempts] == ["ECCError"]
 
 
-@pytest.mark.xfail(reason="places are those of the whole log", strict=False)
 def test_a_rank_that_moved_is_looked_for_where_it_ran_last(tmp_path: Path, rules: Compiled) -> None:
     text = "the hall opens\n" + "gpu-a: [rank3]: x\n" * 9 + "[rank3]: GPU 3b lost a bit\n"
     text += "the hall opens\ngpu-b: [rank3]: y\n[rank3]: GPU 3b lost a bit\n"

@@ -5,9 +5,11 @@ reports a failed child: four causes are present and one of them is to be fixed. 
 which cause explains which; here that relation is laid over what was found.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from app.model import Explained, Finding, Line, Ranking, Strength
+from app.rulebook.cause import EdgeKind
 from app.rulebook.relation import Link, Relation
 from app.rulebook.rulebook import Rulebook
 
@@ -18,18 +20,13 @@ def rank(findings: Sequence[Finding], rulebook: Rulebook) -> Ranking:
     """Split the findings into roots, likeliest first, and those that something explains.
 
     Two roots mean that the log holds two faults or that the rulebook lacks an edge. Both are
-    returned: to hide the second would be to guess. There is a root whenever there are findings.
+    returned: to hide the second would be to guess. Every finding is a root or is explained, over
+    others or not, by a root.
     """
-    merged, refined = _refine(findings, rulebook)
-    explained = _explain(merged, rulebook.relation)
-    roots = [finding for finding in merged if finding.signal not in explained]
-    if not roots and merged:  # `if_earlier` edges met in a circle: the earliest began it
-        first = min(merged, key=_likeliest_first)
-        explained.pop(first.signal)
-        roots = [first]
+    events, refined = _refine(findings, rulebook)
+    roots, explained = _split(events, _culprits(events, rulebook.relation))
     return Ranking(
-        roots=tuple(sorted(roots, key=_likeliest_first)),
-        explained=(*refined, *explained.values()),
+        roots=tuple(sorted(roots, key=_likeliest_first)), explained=(*refined, *explained)
     )
 
 
@@ -40,42 +37,104 @@ def _likeliest_first(finding: Finding) -> tuple[int, float, int, int]:
     return -_WEIGHT[finding.strength], began, line.file, line.number
 
 
+@dataclass(frozen=True, slots=True)
+class _Event:
+    """A finding with the line where what it tells of was seen first, if by others."""
+
+    finding: Finding
+    first: Line
+
+
 def _refine(
     findings: Sequence[Finding], rulebook: Rulebook
-) -> tuple[list[Finding], list[Explained]]:
-    """Merge findings into those that tell the same event in more detail."""
-    left = list(findings)
-    merged: list[Explained] = []
-    for finding in findings:
-        signal = rulebook.signal_named.get(finding.signal)
-        for other in list(left):
-            if signal is None or other is finding or finding not in left:
-                continue
-            if other.signal in signal.refines or other.cause in signal.refines:
-                left.remove(other)
-                merged.append(Explained(other, finding, "refines"))
-    return left, merged
+) -> tuple[list[_Event], list[Explained]]:
+    """Merge findings into those that tell the same event in more detail; these inherit its time."""
+    finer = {
+        coarse.signal: [f for f in findings if f is not coarse and _refines(f, coarse, rulebook)]
+        for coarse in findings
+    }
+    merged = [
+        Explained(coarse, min(finer[coarse.signal], key=_likeliest_first), "refines")
+        for coarse in findings
+        if finer[coarse.signal]
+    ]
+    kept = [finding for finding in findings if not finer[finding.signal]]
+    return [_inherited(finding, findings, finer) for finding in kept], merged
 
 
-def _explain(findings: Sequence[Finding], relation: Relation) -> dict[str, Explained]:
-    explained: dict[str, Explained] = {}
-    for finding in findings:
-        culprits = [
-            (link, culprit)
-            for culprit in findings
-            if culprit is not finding and (link := _accounts_for(culprit, finding, relation))
+def _refines(fine: Finding, coarse: Finding, rulebook: Rulebook) -> bool:
+    signal = rulebook.signal_named.get(fine.signal)
+    return signal is not None and not {coarse.signal, coarse.cause}.isdisjoint(signal.refines)
+
+
+def _inherited(
+    finding: Finding, findings: Sequence[Finding], finer: Mapping[str, Sequence[Finding]]
+) -> _Event:
+    same = {finding.signal: finding}
+    while more := {
+        coarse.signal: coarse
+        for coarse in findings
+        if coarse.signal not in same and any(f.signal in same for f in finer[coarse.signal])
+    }:
+        same |= more
+    onsets = [told.onset for told in same.values() if told.onset is not None]
+    first = finding.first
+    for told in same.values():
+        if _is_earlier(told.first, first) and not _is_earlier(first, told.first):
+            first = told.first
+    return _Event(replace(finding, onset=min(onsets, default=None)), first)
+
+
+def _culprits(
+    events: Sequence[_Event], relation: Relation
+) -> dict[str, list[tuple[Link, Finding]]]:
+    return {
+        event.finding.signal: [
+            (link, culprit.finding)
+            for culprit in events
+            if culprit is not event and (link := _accounts_for(culprit, event, relation))
         ]
-        if culprits:
-            link, culprit = min(culprits, key=lambda pair: _likeliest_first(pair[1]))
-            explained[finding.signal] = Explained(finding, culprit, link.kind)
-    return explained
+        for event in events
+    }
 
 
-def _accounts_for(culprit: Finding, finding: Finding, relation: Relation) -> Link | None:
+def _split(
+    events: Sequence[_Event], culprits: Mapping[str, Sequence[tuple[Link, Finding]]]
+) -> tuple[list[Finding], list[Explained]]:
+    """Walk from the roots to all that they account for.
+
+    What is left then explains itself in a circle, as `if_earlier` edges may among files without
+    clocks: the likeliest of it began it.
+    """
+    left = sorted((event.finding for event in events), key=_likeliest_first)
+    roots = [finding for finding in left if not culprits[finding.signal]]
+    explained: list[Explained] = []
+    known = {root.signal for root in roots}
+    while left := [finding for finding in left if finding.signal not in known]:
+        found = [
+            Explained(finding, *_likeliest(by))
+            for finding in left
+            if (by := [pair for pair in culprits[finding.signal] if pair[1].signal in known])
+        ]
+        if not found:
+            roots.append(left[0])
+            known.add(left[0].signal)
+        explained += found
+        known |= {e.finding.signal for e in found}
+    return roots, explained
+
+
+def _likeliest(culprits: Sequence[tuple[Link, Finding]]) -> tuple[Finding, EdgeKind]:
+    link, culprit = min(culprits, key=lambda pair: _likeliest_first(pair[1]))
+    return culprit, link.kind
+
+
+def _accounts_for(by: _Event, event: _Event, relation: Relation) -> Link | None:
     """Say whether one finding accounts for another in this very log.
 
     What is weaker never explains a proof: a warning beside a hardware error did not cause it.
     """
+    culprit, finding = by.finding, event.finding
     link = relation.link((culprit.cause, culprit.signal), (finding.cause, finding.signal))
     if link is None or not _in_scope(culprit, finding, link):
         return None
@@ -83,7 +142,7 @@ def _accounts_for(culprit: Finding, finding: Finding, relation: Relation) -> Lin
         return None
     if finding.strength != "echo" and culprit.strength == "echo":
         return None
-    if link.kind == "if_earlier" and not _came_first(culprit, finding):
+    if link.kind == "if_earlier" and not _is_earlier(by.first, event.first):
         return None
     back = relation.link((finding.cause, finding.signal), (culprit.cause, culprit.signal))
     if back and back.kind == "always" and link.kind == "if_earlier":
@@ -118,12 +177,14 @@ def _hosts(finding: Finding) -> set[str]:
     return {s.line.host for s in finding.sightings if s.line.host}
 
 
-def _came_first(culprit: Finding, finding: Finding) -> bool:
+def _is_earlier(own: Line, other: Line) -> bool:
     """Compare by clock where both have one, else by place in one file.
 
-    Files without clocks cannot be ordered; there the edge is given the benefit of the doubt.
+    Files without clocks cannot be ordered; there the edge is given the benefit of the doubt. What
+    stands in no file is the scheduler's word, which comes last.
     """
-    own, other = culprit.first, finding.first
+    if own.file < 0 or other.file < 0:
+        return other.file < 0 <= own.file
     apart = own.time != other.time or own.file != other.file
     if own.time is not None and other.time is not None and apart:
         return own.time <= other.time

@@ -9,7 +9,7 @@ from app.model import Detected, Finding, Located, Sighting, Suspect
 from app.rulebook.rulebook import Rulebook
 
 _MOST = 8
-_CROWD = 4  # ranks that fail alike; fewer may still be a place
+_LOOKED_AT = 256  # places that are compared with each other
 _STOPPED = ("-15", "143", "-2", "130")
 _WAITS = ("NCCLTimeoutError", "NCCLRemoteError", "Stalled")
 
@@ -35,7 +35,7 @@ def suspects(root: Finding, detected: Detected, rulebook: Rulebook) -> tuple[Sus
         named += _first_exit(detected)
     if not named and where.only_host and _is_of_a_machine(root, rulebook):
         named = [Suspect(where.only_host, why="the only host of the job")]
-    return tuple(_on_only_host(_merged(named), where))[:_MOST]
+    return tuple(_on_only_host(_merged(named[:_LOOKED_AT]), where))[:_MOST]
 
 
 def of_a_death(detected: Detected) -> tuple[Suspect, ...]:
@@ -60,7 +60,7 @@ def _has_hardware(root: Finding) -> bool:
 def _is_everybody(named: Sequence[Suspect], where: Located) -> bool:
     """Say whether so many ranks failed alike that none of them stands out."""
     ranks = {place.rank for place in named if place.rank is not None}
-    return len(ranks) >= max(_CROWD, where.world // 2 + 1)
+    return len(ranks) >= max(2, where.world // 2 + 1)
 
 
 def _first_exit(detected: Detected) -> Iterator[Suspect]:

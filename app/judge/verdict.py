@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from app.judge.completion import is_completed
 from app.judge.primary import rank
 from app.judge.suspects import of_a_death, suspects
 from app.model import (
@@ -26,60 +27,31 @@ from app.model import (
 from app.rulebook.rulebook import OUTCOMES, Rulebook
 
 _MOST_EVIDENCE = 12
-_ENDED_WELL = ("COMPLETED", "Succeeded", "Complete", "DONE")
+_PLACES = ("host", "peer_host", "peer", "ip", "path", "mount", "gpu", "nic")
 
 
 def judge(
     detected: Detected, rulebook: Rulebook, files: Sequence[LogFile], job: Job
 ) -> tuple[Verdict, Finding | None]:
     """Give the verdict and the finding that it rests on, None for an outcome."""
-    ranking = rank(detected.findings, rulebook)
-    if _is_completed(detected, ranking, rulebook, job):
-        return _outcome("Completed", detected, ranking, files, rulebook), None
-    root = next((r for r in ranking.roots if r.cause != "Unknown"), None)
+    known = [f for f in detected.findings if f.cause in rulebook.causes or f.cause == "Unknown"]
+    ranking = rank(known, rulebook)
+    if is_completed(detected, ranking, rulebook, job):
+        return _outcome("Completed", detected, ranking, files, job), None
+    root = next((r for r in ranking.roots if _may_be_primary(r, rulebook)), None)
     if root is None or _outranked_by_unknown(ranking):
-        return _outcome("Unknown", detected, ranking, files, rulebook), None
+        return _outcome("Unknown", detected, ranking, files, job), None
     return _named(root, detected, ranking, files, rulebook), root
+
+
+def _may_be_primary(root: Finding, rulebook: Rulebook) -> bool:
+    cause = rulebook.causes.get(root.cause)
+    return cause is not None and cause.status == "stable"
 
 
 def _outranked_by_unknown(ranking: Ranking) -> bool:
     """Say whether the likeliest root is something that happened for reasons the log hides."""
     return ranking.roots[0].cause == "Unknown" and ranking.roots[0].strength != "echo"
-
-
-def _is_completed(detected: Detected, ranking: Ranking, rulebook: Rulebook, job: Job) -> bool:
-    """Weigh the word that the job finished against what else was found."""
-    if job.exit_code not in (None, 0) and detected.ending.finished != "trainer":
-        return False
-    roots = [root for root in ranking.roots if root.strength != "echo"]
-    if detected.ending.finished == "trainer":
-        return not any(_beats_the_trainer(root, detected, rulebook) for root in roots)
-    if detected.ending.finished == "wrapper":
-        return not roots and detected.ending.failed is None
-    said_so = job.state in _ENDED_WELL or (job.exit_code == 0 and job.state is None)
-    if detected.ending.finished == "hint" or said_so:
-        return not ranking.roots and detected.ending.failed is None
-    return False
-
-
-def _beats_the_trainer(root: Finding, detected: Detected, rulebook: Rulebook) -> bool:
-    """Say what stands against the trainer's last word: a loss gone wrong, and proof of failure.
-
-    An error of the program counts wherever it stands: the job was to evaluate or save yet. Machines
-    and schedulers count only before the word; what they do after it is tearing down.
-    """
-    cause = rulebook.causes.get(root.cause)
-    if cause and cause.domain == "training":
-        return root.cause != "Stalled"
-    end = detected.ending.line
-    if end is None or root.strength != "proof":
-        return False
-    if cause and cause.domain in ("script", "framework"):
-        return True
-    first = root.first
-    if first.time is not None and end.time is not None and first.file != end.file:
-        return first.time < end.time
-    return first.file == end.file and first.number < end.number
 
 
 def _named(
@@ -115,7 +87,7 @@ def _outcome(
     detected: Detected,
     ranking: Ranking,
     files: Sequence[LogFile],
-    rulebook: Rulebook,
+    job: Job,
 ) -> Verdict:
     end = detected.ending.line if name == "Completed" else None
     evidence = [_shown(end, "says that the job finished", files)] if end else []
@@ -132,7 +104,7 @@ def _outcome(
             domain="outcome",
             signal=None,
             strength=None,
-            confidence=_outcome_confidence(name, detected),
+            confidence=_outcome_confidence(name, detected, job),
             fingerprint=_hashed(name),
             summary=OUTCOMES[name],
             first_seen=_seen(end, files) if end else None,
@@ -157,16 +129,19 @@ def _is_rival(other: Finding, root: Finding) -> bool:
     return other.cause not in (root.cause, "Unknown") and other.strength != "echo"
 
 
-def _outcome_confidence(name: str, detected: Detected) -> Confidence:
+def _outcome_confidence(name: str, detected: Detected, job: Job) -> Confidence:
     if name == "Unknown":
         return "low"
-    return "high" if detected.ending.finished == "trainer" else "medium"
+    agreed = detected.ending.finished == "trainer" and job.exit_code in (None, 0)
+    return "high" if agreed else "medium"
 
 
 def fingerprint(root: Finding) -> str:
     """Name the failure without rank, host, time and line, so that its repeats are counted."""
-    facts = root.sightings[0].facts
-    text = f"{facts.get('exception', '')} {facts.get('message', '')}"
+    first = root.sightings[0]
+    text = f"{first.facts.get('exception', '')} {first.facts.get('message', '')}"
+    for name in (*(first.facts.get(place) for place in _PLACES), first.line.host):
+        text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", "#", text) if name else text
     return _hashed(root.cause, root.signal, re.sub(r"[0-9a-fA-F]*\d[0-9a-fA-F]*", "#", text))
 
 

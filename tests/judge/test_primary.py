@@ -226,7 +226,6 @@ def test_a_circle_of_files_without_clocks_has_a_root() -> None:
     assert len(ranking.explained) == 2
 
 
-@pytest.mark.xfail(reason="a circle beside another root has no root", strict=False)
 def test_a_circle_is_not_hidden_by_a_root_that_does_not_explain_it() -> None:
     rules = book(A=if_earlier("B"), B=if_earlier("A"), D=always())
     findings = [*in_files("A", "B"), at("D", a_line(9, file=2), strength="echo")]
@@ -253,7 +252,6 @@ places = st.lists(
 )
 
 
-@pytest.mark.xfail(reason="a circle beside another root has no root", strict=False)
 @settings(deadline=None)
 @given(edges, places)
 def test_everything_is_explained_in_the_end_by_a_root(
@@ -296,7 +294,6 @@ def test_what_tells_the_same_event_in_more_detail_takes_the_other_in() -> None:
         assert told(ranking) == {("Kill", "Limit", "refines")}
 
 
-@pytest.mark.xfail(reason="refining depends on the order of findings", strict=False)
 @pytest.mark.parametrize("order", list(permutations(["kill", "reason", "limit"])))
 def test_the_most_detailed_of_three_takes_both_in_whatever_their_order(
     order: tuple[str, ...],
@@ -305,14 +302,12 @@ def test_the_most_detailed_of_three_takes_both_in_whatever_their_order(
     assert [finding.signal for finding in ranking.roots] == ["limit"]
 
 
-@pytest.mark.xfail(reason="time is not inherited", strict=False)
 def test_an_event_began_when_it_was_first_told_of() -> None:
     kill, limit = one("kill", a_line(1, time=10.0), "clue"), one("reason", a_line(9, time=90.0))
     peer = one("peer", a_line(5, time=50.0))
     assert roots(rank([kill, peer, limit], REFINED)) == ["Limit"]
 
 
-@pytest.mark.xfail(reason="the scheduler's word is not last", strict=False)
 def test_the_scheduler_reports_after_everything_else_happened() -> None:
     rules = book(Limit=if_earlier("Wait"), Wait=if_earlier("Limit"))
     state = replace(at("Limit", a_line(0, file=-1)), signal="state_timeout")

@@ -127,7 +127,6 @@ def test_what_all_ranks_raise_accuses_nobody() -> None:
     assert len(named(by_ranks("KeyError", 7, 9), where=where)) == 2
 
 
-@pytest.mark.xfail(reason="small jobs are no crowd", strict=False)
 def test_one_line_for_each_of_two_ranks_accuses_neither_where_there_are_no_others() -> None:
     assert named(by_ranks("KeyError", 0, 1), where=Located(world=2)) == ()
 

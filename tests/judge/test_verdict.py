@@ -205,7 +205,6 @@ def test_the_scheduler_says_how_a_silent_log_ended(job: Job, expected: str) -> N
     assert cause(job=job) == expected
 
 
-@pytest.mark.xfail(reason="states that say failed are not asked", strict=False)
 @pytest.mark.parametrize("finished", ["wrapper", "hint"])
 @pytest.mark.parametrize("state", ["FAILED", "FAILED+", "Error"])
 def test_a_wrappers_word_does_not_stand_against_the_scheduler(
@@ -214,18 +213,15 @@ def test_a_wrappers_word_does_not_stand_against_the_scheduler(
     assert cause(finished=finished, job=Job(state=state)) == "Unknown"
 
 
-@pytest.mark.xfail(reason="the signal of the job is not asked", strict=False)
 def test_a_signal_that_ended_the_job_is_a_failure() -> None:
     assert cause(finished="wrapper", job=Job(signal=9)) == "Unknown"
 
 
-@pytest.mark.xfail(reason="states are compared letter by letter", strict=False)
 @pytest.mark.parametrize("state", ["completed", "CD", "COMPLETED "])
 def test_states_are_read_in_any_spelling(state: str) -> None:
     assert cause(job=Job(state=state)) == "Completed"
 
 
-@pytest.mark.xfail(reason="a clue counts more than exit code 0", strict=False)
 def test_a_warning_does_not_make_a_failure_of_a_job_that_the_scheduler_saw_end_well() -> None:
     job = Job(exit_code=0, state="COMPLETED")
     assert cause(found("ECCError", strength="clue"), job=job) == "Completed"
@@ -247,7 +243,6 @@ def test_completed_is_as_sure_as_who_says_so(
     assert shown(finished=finished, job=job).primary.confidence == confidence
 
 
-@pytest.mark.xfail(reason="the exit code does not lower it", strict=False)
 def test_completed_against_an_exit_code_is_not_sure() -> None:
     assert shown(finished="trainer", job=Job(exit_code=1)).primary.confidence == "medium"
 
@@ -310,7 +305,6 @@ def test_another_failure_has_another_fingerprint() -> None:
     assert len(set(prints)) == len(prints)
 
 
-@pytest.mark.xfail(reason="hosts without digits stay in it", strict=False)
 def test_the_fingerprint_forgets_the_host_that_a_message_names() -> None:
     one = Finding("KeyError", "k", "proof", (Sighting(
         "k", a_line(1, host="hall-b"), "proof",
@@ -321,6 +315,5 @@ def test_the_fingerprint_forgets_the_host_that_a_message_names() -> None:
     assert fingerprint(one) == fingerprint(other)
 
 
-@pytest.mark.xfail(reason="KeyError in judge", strict=False)
 def test_a_finding_of_a_cause_that_these_rules_do_not_know_is_no_crash() -> None:
     assert cause(found("HostOutOfMemory", a_line(0, file=-1))) == "Unknown"
