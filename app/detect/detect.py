@@ -13,7 +13,17 @@ from app.detect.meaning import understand
 from app.detect.reported import reported
 from app.detect.signals import marks, sight
 from app.detect.traceback import find_raised
-from app.model import Attempt, Compressed, Detected, Job, Located, Marked, Point, Sighting
+from app.model import (
+    Attempt,
+    Compressed,
+    Detected,
+    Job,
+    Line,
+    Located,
+    Marked,
+    Point,
+    Sighting,
+)
 from app.rulebook.compiled import Compiled
 
 
@@ -55,10 +65,16 @@ def detect(sighted: Sighted, attempt: Attempt, compiled: Compiled, job: Job) -> 
     return Detected(
         findings=(*found, *ill, *reported(job)),
         ending=end,
-        located=sighted.located,
+        located=_located(lines, own_marks, sighted),
         context=tuple(s for s in own if s.strength == "context"),
         exits=ended,
         saved=tuple(m for m in own_marks if m.kind == "saved"),
         steps=len({p.step for p in own_points if p.step is not None}),
         remarks=remarks,
     )
+
+
+def _located(lines: Sequence[Line], marks: Sequence[Marked], sighted: Sighted) -> Located:
+    """Where ranks ran in this attempt; a rank may have moved since an earlier one."""
+    own = locate(lines, marks)
+    return own if own.host_of_rank or own.only_host else sighted.located

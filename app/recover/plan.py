@@ -19,6 +19,11 @@ _RESTARTS: tuple[Action, ...] = (
     "wait_and_retry",
 )
 _HARDWARE = ("CUDAError", "ECCError", "NVLinkError", "NodeFailure", "NetworkError")
+_EARLY_STEPS = 50  # warm-up of the learning rate and of an fp16 loss scale takes longer
+_BROKEN_AT_ONCE = (
+    "It went wrong within the first steps, so there is nothing to go back to: lower the learning"
+    " rate, train in bf16, look for a division by zero or a broken sample."
+)
 _NEVER_WORKED = (
     "No step was ever made: look at interface names, GID index, partition keys, routes and firewall"
     " before you suspect a machine."
@@ -71,6 +76,8 @@ def _adjusted(
     """Soften or harden the rules' action by what this log shows; give the reason as a step."""
     if action == "cordon_and_restart" and root.strength != "proof":
         return "restart", ()
+    if root.cause == "NonFiniteLoss" and steps_made < _EARLY_STEPS:
+        return "fix_config", (_BROKEN_AT_ONCE,)
     if action != "restart" or root.cause not in _HARDWARE:
         return action, ()
     if root.cause == "NetworkError" and not steps_made:
@@ -97,13 +104,14 @@ def _may_restart(action: Action, verdict: Verdict, root: Finding, rulebook: Rule
     """Allow an automatic restart only where nothing found would make it fail again.
 
     A wait that ran out, with nothing to say what was waited for, is as often a bug (one rank
-    evaluates while the others go on) as a fault of a machine: a person restarts that once.
+    evaluates while the others go on) as a fault of a machine, and a loader that was killed as often
+    a leak: a person restarts that once.
     """
     if action == "resubmit":
         allowed = root.cause == "Preempted"
     else:
         allowed = action in _RESTARTS and verdict.primary.confidence != "low"
-    if not allowed or root.cause == "NCCLTimeoutError":
+    if not allowed or root.cause in ("NCCLTimeoutError", "DataloaderKilled"):
         return False
     return not any(
         other.strength == "proof" and _action_of(other, rulebook).startswith("fix_")
