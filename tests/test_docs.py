@@ -8,7 +8,7 @@ import pytest
 import typer
 from pydantic import BaseModel
 
-from app.cli.main import app
+from app.cli.commands import app
 from app.rulebook.cause import CauseForm, DomainForm, Edge, Example, Explains, Recovery
 from app.rulebook.lines import BenignFile, BenignForm, FilterForm, MarkFile, MarkForm
 from app.rulebook.signal import SignalFile, SignalForm

@@ -1,0 +1,36 @@
+"""All commands of `firstfault`, put together."""
+
+from typing import Annotated
+
+import typer
+
+from app.cli.diagnose import compress, diagnose
+from app.cli.fixtures import fixtures
+from app.cli.rules import rules
+
+app = typer.Typer(
+    name="firstfault",
+    help="Name the first fault that killed a training job, from its logs.",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+app.command()(diagnose)
+app.command()(compress)
+app.add_typer(rules, name="rules")
+app.add_typer(fixtures, name="fixtures")
+
+
+@app.command()
+def serve(
+    host: Annotated[
+        str | None, typer.Option(help="Address to listen on; the setting HOST otherwise.")
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option(help="Port, 0 for a free one; the setting PORT otherwise.")
+    ] = None,
+) -> None:
+    """Run the HTTP service."""
+    from app.cli.serve import serve as run  # the web stack takes half a second to import
+
+    run(host=host, port=port)
