@@ -73,7 +73,7 @@ def graph() -> None:
 @rules.command(name="try")
 def try_rule(
     rule: Annotated[str, typer.Argument(help="A cause, a signal, a mark or a filter.")],
-    log: Annotated[str, typer.Argument(help="A log file.")],
+    log: Annotated[str, typer.Argument(help="A log file or folder.")],
 ) -> None:
     """Show what a rule meets in a log, the facts it takes, and what explains what."""
     from app.cli.trial import attempt  # reads the log, so it needs the pipeline

@@ -63,7 +63,8 @@ def _what_to_do(plan: Plan, page: Page) -> None:
     advice = "an automatic restart is right" if plan.restart else "no automatic restart"
     page.heading("What to do", "" if plan.action == "none" else f"{plan.action}; {advice}")
     for number, step in enumerate(plan.steps, 1):
-        page.prose(f"{number}. {step}", indent=2, hang=3)
+        alone = len(plan.steps) == 1
+        page.prose(step if alone else f"{number}. {step}", indent=2, hang=0 if alone else 3)
     if plan.commands:
         page.heading("Commands", "shown, never run")
     for command in plan.commands:

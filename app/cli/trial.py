@@ -36,8 +36,10 @@ def attempt(rule: str, log: Path, compiled: Compiled) -> Iterator[str]:
         [*_counted(counted), *_met(patterns, counted, sighted.log.lines, compiled)],
         key=lambda pair: (pair[0].file, pair[0].number),
     )
+    files = sighted.log.files
     for line, what in told:
-        yield f"{line.number}: {what}"
+        name = f"{files[line.file].name}:" if len(files) > 1 else ""
+        yield f"{name}{line.number}: {what}"
         yield f"    {line.raw}"
     if not told:
         yield f"{rule} meets no line of {log}"
