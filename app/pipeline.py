@@ -24,9 +24,11 @@ from app.model import (
     Job,
     Line,
     LogStats,
+    Prefix,
     Verdict,
 )
 from app.read.blocks import BLOCK_BYTES, Block, Buffers, blocks
+from app.read.named import completed, printers
 from app.read.prefix import PrefixReader
 from app.read.source import Source, sources
 from app.read.terminal import clean
@@ -89,13 +91,25 @@ def compressed(
         tuple(source.name for source in files),
         _all_blocks(files, limits),
         compiled,
-        LineReading(clean, lambda file: PrefixReader(_year(files[file])).read),
+        LineReading(clean, _prefix_readers(files)),
         threads=limits.threads,
         progress=progress,
     )
     if not log.total_lines:
         raise SourceError(f"{files[0].name}: the log is empty")
     return log
+
+
+def _prefix_readers(files: Sequence[Source]) -> Callable[[int], Callable[[str], Prefix]]:
+    """Make the readers of prefixes, one for each file, which know what its name tells."""
+    told = printers([source.name for source in files])
+
+    def reader(file: int) -> Callable[[str], Prefix]:
+        read = PrefixReader(_year(files[file])).read
+        printer = told[file]
+        return read if printer == Prefix() else lambda raw: completed(read(raw), printer)
+
+    return reader
 
 
 def _year(source: Source) -> int:
