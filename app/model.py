@@ -206,7 +206,7 @@ class Located:
 class Detected:
     """What one attempt shows, before it is judged.
 
-    `steps` counts the training steps that were seen (a sample of them in large logs).
+    `steps` is how far training came: the number of its last step.
     """
 
     findings: tuple[Finding, ...]

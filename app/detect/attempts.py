@@ -3,7 +3,8 @@
 Every rank prints its own start line, so a start line alone cuts nothing: a new attempt begins at
 one that comes after the job had gone on, had failed or had ended, unless it is only the next rank
 of the same start. Files that bear the number of an attempt in their names are attempts of their
-own, if their clocks do not show that they were written side by side.
+own, if their clocks do not show that they were written side by side. Where clocks go back at a
+start, the output was put together in another order than it was written, and nothing is cut.
 """
 
 import re
@@ -28,7 +29,10 @@ def cut(
     named = _by_name(log, clocks)
     if named:
         return named
-    cuts = _cuts(log, marks, sightings)
+    cuts = {
+        file: [number for number in own if not clocks.go_back_at(file, number)]
+        for file, own in _cuts(log, marks, sightings).items()
+    }
     spans = [_spans(file.lines, cuts.get(index, ())) for index, file in enumerate(log.files)]
     longest = max(range(len(spans)), key=lambda index: len(spans[index]), default=0)
     longest_spans = spans[longest] if spans else []
@@ -134,6 +138,12 @@ class _Clocks:
 
     def last(self, file: int, span: _Span) -> float | None:
         return max(self._times([file], span), default=None)
+
+    def go_back_at(self, file: int, number: int) -> bool:
+        """Say whether what begins here is older than what stands before: one output, shuffled."""
+        before = max((time for n, time in self._of_file[file] if n < number), default=None)
+        after = min((time for n, time in self._of_file[file] if n >= number), default=None)
+        return before is not None and after is not None and after < before
 
     def in_turn(self, groups: Sequence[Sequence[int]]) -> bool:
         """Say whether no group of files began while the one before it was in its first half."""

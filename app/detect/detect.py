@@ -69,7 +69,7 @@ def detect(sighted: Sighted, attempt: Attempt, compiled: Compiled, job: Job) -> 
         context=tuple(s for s in own if s.strength == "context"),
         exits=ended,
         saved=tuple(m for m in own_marks if m.kind == "saved"),
-        steps=len({p.step for p in own_points if p.step is not None}),
+        steps=_steps_made(own_points),
         remarks=remarks,
     )
 
@@ -78,3 +78,9 @@ def _located(lines: Sequence[Line], marks: Sequence[Marked], sighted: Sighted) -
     """Where ranks ran in this attempt; a rank may have moved since an earlier one."""
     own = locate(lines, marks)
     return own if own.host_of_rank or own.only_host else sighted.located
+
+
+def _steps_made(points: Sequence[Point]) -> int:
+    """The last step's number, or how many were seen where numbers begin anew."""
+    steps = {point.step for point in points if point.step is not None}
+    return max(len(steps), max(steps, default=0))

@@ -45,7 +45,7 @@ def plan(
 ) -> Plan:
     """Choose the action and spell it out.
 
-    `steps_made` is how many training steps were seen; `repeated_on` names hosts or GPUs that failed
+    `steps_made` is how far training came; `repeated_on` names hosts or GPUs that failed
     in earlier attempts too.
     """
     if root is None:
