@@ -154,6 +154,11 @@ def _evidence(
 ) -> tuple[Evidence, ...]:
     shown = [_shown(s.line, root.summary, files) for s in root.sightings[:4]]
     shown += [
+        _shown(alike.first, alike.summary, files)
+        for alike in ranking.roots
+        if alike.cause == root.cause and alike is not root
+    ]
+    shown += [
         _shown(e.finding.first, f"{e.finding.cause}, explained by {e.by.cause}", files)
         for e in ranking.explained
         if e.finding.first.number
