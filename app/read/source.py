@@ -1,23 +1,25 @@
 """Where a job's log comes from: files, folders, streams; in the order a person would list them.
 
 A folder is one job with one file per rank or node. What cannot be a log (weights, archives,
-programs, configuration) is left out there, but a file that the caller names is always opened.
+programs, configuration) is left out there, by its name or by its first bytes, but a file that the
+caller names is always opened.
 """
 
 import os
 import re
 import stat
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
 from app.errors import SourceError, SourceNotFound
+from app.read.kind import HEAD_BYTES, no_log
 
 _NEVER_A_LOG = {
     ".bin", ".ckpt", ".csv.gz", ".db", ".distcp", ".idx", ".json", ".md", ".npy", ".npz",
     ".onnx", ".parquet", ".pdf", ".pkl", ".png", ".pt", ".pth", ".py", ".pyc", ".safetensors",
-    ".so", ".tar", ".toml", ".whl", ".yaml", ".yml", ".zip",
+    ".so", ".tar", ".tar.gz", ".tar.zst", ".tgz", ".toml", ".whl", ".yaml", ".yml", ".zip",
 }  # fmt: skip
 _MAX_FILES = 100_000
 
@@ -48,7 +50,8 @@ def sources(inputs: Sequence[Path | BinaryIO]) -> tuple[Source, ...]:
         if isinstance(item, Path):
             found += _of_path(item)
         else:
-            found.append(Source(name=getattr(item, "name", None) or "stdin", stream=item))
+            name = getattr(item, "name", "")  # a number where a descriptor was opened
+            found.append(Source(isinstance(name, str) and name or "stdin", stream=item))
     if not found:
         raise SourceError("no log was given")
     return _with_short_names(found)
@@ -57,7 +60,7 @@ def sources(inputs: Sequence[Path | BinaryIO]) -> tuple[Source, ...]:
 def _of_path(path: Path) -> list[Source]:
     try:
         mode = path.stat().st_mode
-    except FileNotFoundError as error:
+    except (FileNotFoundError, ValueError) as error:  # ValueError: a NUL within the path
         raise SourceNotFound(f"{path}: no such file or folder") from error
     except OSError as error:
         raise _cannot_read(path, error) from error
@@ -91,25 +94,41 @@ def _may_be_log(path: Path) -> bool:
         about = path.stat()
     except OSError:
         return False
-    return stat.S_ISREG(about.st_mode) and about.st_size > 0
+    return stat.S_ISREG(about.st_mode) and about.st_size > 0 and not _is_program(path)
+
+
+def _is_program(path: Path) -> bool:
+    """Look into the file; one that cannot be read stays, so that its fault is told."""
+    try:
+        with open(path, "rb", buffering=0) as file:
+            return no_log(file.read(HEAD_BYTES)) is not None
+    except OSError:
+        return False
 
 
 def _natural(path: Path) -> tuple[tuple[int, int | str], ...]:
     """Sort rank2.log before rank10.log."""
     parts = re.split(r"(\d+)", str(path))
-    return tuple((1, int(part)) if part.isdigit() else (0, part) for part in parts)
+    return tuple((1, int(part)) if part.isdecimal() else (0, part) for part in parts)
 
 
 def _with_short_names(found: Sequence[Source]) -> tuple[Source, ...]:
     """Name files by what tells them apart: the path below their common folder."""
-    paths = [source.path for source in found if source.path]
-    if not paths:
+    full = {source.path: os.path.abspath(source.path) for source in found if source.path}
+    if not full:
         return tuple(found)
-    base = Path(os.path.commonpath([path.parent for path in paths]))
+    base = os.path.commonpath([os.path.dirname(path) for path in full.values()])
     return tuple(
-        Source(str(source.path.relative_to(base)), source.path) if source.path else source
+        replace(source, name=_shown(os.path.relpath(full[source.path], base)))
+        if source.path
+        else source
         for source in found
     )
+
+
+def _shown(path: str) -> str:
+    """Write a path so that it can be printed: file names may hold any bytes."""
+    return os.fsencode(path).decode("utf-8", "replace")
 
 
 def _refuse(error: OSError) -> None:
@@ -117,4 +136,4 @@ def _refuse(error: OSError) -> None:
 
 
 def _cannot_read(path: Path, error: OSError) -> SourceError:
-    return SourceError(f"{path}: cannot be read: {error.strerror or error}")
+    return SourceError(f"{_shown(str(path))}: cannot be read: {error.strerror or error}")
