@@ -2,7 +2,8 @@
 
 First faults first, each with its neighbours; then the end of the log, the kinds of lines that were
 kept, rarest first, and what the filters took away. Numbers are those of the original lines. What
-does not fit is left out from the end of a section, and the section says how much.
+does not fit is left out from the end of a section, and the section says how much. The page stays
+within its budget whatever the log holds.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,10 +12,13 @@ from app.model import Attempt, Compressed, Line, Template
 
 _NEIGHBOURS = 3
 _LONGEST = 400
+_LONGEST_FAULT = 1000
 _END_LINES = 40
 # Logs are full of digits and punctuation, which tokenizers cut into short pieces: about three
 # bytes a token for them, against four for prose.
 _BYTES_PER_TOKEN = 3
+_NOTE = 8  # tokens
+_BLANKS = dict.fromkeys([*range(32), 127], " ")
 
 
 def digest(
@@ -40,36 +44,49 @@ def tokens(text: str) -> int:
 
 class _Page:
     def __init__(self, budget_tokens: int) -> None:
-        self._budget = budget_tokens
+        self._budget = budget_tokens - _NOTE
         self._used = 0
         self._lines: list[str] = []
+        self._left_out = 0
 
     def section(self, title: str, lines: Iterable[str], share: float) -> None:
         """Add lines while the page stays within the given share of its budget."""
         lines = list(lines)
         if not lines:
             return
-        allowed = int(self._budget * share) - 12
-        if title:
-            self._add(f"== {title} ==")
+        allowed = int(self._budget * share)
+        headline = f"== {title} ==" if title else ""
+        note = f"… {len(lines)} more"
+        if self._used + _cost(headline) + _cost(note) > self._budget:
+            self._left_out += 1
+            return
+        if headline:
+            self._add(headline)
         for index, line in enumerate(lines):
-            if self._used + tokens(line) + 1 > allowed:
+            behind = _cost(note) if index + 1 < len(lines) else 0
+            if self._used + _cost(line) + behind > allowed:
                 self._add(f"… {len(lines) - index} more")
                 return
             self._add(line)
 
     def text(self) -> str:
-        return "\n".join(self._lines) + "\n"
+        if self._left_out and self._budget >= 0:
+            self._add(f"… {self._left_out} sections more")
+        return "".join(f"{line}\n" for line in self._lines)
 
     def _add(self, line: str) -> None:
-        self._used += tokens(line) + 1
+        self._used += _cost(line)
         self._lines.append(line)
+
+
+def _cost(line: str) -> int:
+    return tokens(line) + 1
 
 
 def _head(log: Compressed) -> str:
     size = sum(file.bytes for file in log.files)
     kept = sum(file.kept_lines for file in log.files)
-    what = log.files[0].name if len(log.files) == 1 else f"{len(log.files)} files"
+    what = log.files[0].name[-_LONGEST:] if len(log.files) == 1 else f"{len(log.files)} files"
     return f"{what}: {log.total_lines} lines, {size} bytes; {kept} lines are not routine"
 
 
@@ -84,19 +101,20 @@ def _attempts(attempts: Sequence[Attempt]) -> list[str]:
 
 
 def _faults(log: Compressed, faults: Sequence[tuple[Line, str]]) -> list[str]:
-    place = {(line.file, line.number): index for index, line in enumerate(log.lines)}
+    place = {(line.file, line.number, line.raw): index for index, line in enumerate(log.lines)}
     shown: set[int] = set()
     written: list[str] = []
     for fault, why in faults:
-        at = place.get((fault.file, fault.number))
+        at = place.get((fault.file, fault.number, fault.raw))
         if at is None or at in shown:
             continue
-        written.append(f"-- {why}")
+        written.append(f"-- {_short(why)}")
         for index in range(max(0, at - _NEIGHBOURS), min(len(log.lines), at + _NEIGHBOURS + 1)):
             line = log.lines[index]
             if index not in shown and line.file == fault.file:
                 shown.add(index)
-                written.append(_numbered(line, log))
+                longest = _LONGEST_FAULT if index == at else _LONGEST
+                written.append(_numbered(line, log, longest))
     return written
 
 
@@ -112,13 +130,18 @@ def _end(log: Compressed) -> list[str]:
 
 def _kinds(templates: Sequence[Template]) -> list[str]:
     rarest = sorted(templates, key=lambda template: (template.count, template.first))
-    return [f"{t.count:>7} x {t.text[:_LONGEST]}  (line {t.first[1]})" for t in rarest]
+    return [f"{t.count:>7} x {_short(t.text)}  (line {t.first[1]})" for t in rarest]
 
 
 def _removed(log: Compressed) -> list[str]:
     return [f"{count:>9} lines: {name}" for name, count in log.removed.items()]
 
 
-def _numbered(line: Line, log: Compressed) -> str:
-    name = f"{log.files[line.file].name}:" if len(log.files) > 1 else ""
-    return f"{name}{line.number}: {line.raw[:_LONGEST]}"
+def _numbered(line: Line, log: Compressed, longest: int = _LONGEST) -> str:
+    name = f"{_short(log.files[line.file].name)}:" if len(log.files) > 1 else ""
+    return f"{name}{line.number}: {_short(line.raw, longest)}"
+
+
+def _short(text: str, longest: int = _LONGEST) -> str:
+    """Cut a text, and keep it on its line."""
+    return text[:longest].translate(_BLANKS)

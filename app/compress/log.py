@@ -7,19 +7,26 @@ the sieve's budget, and what templates and series hold.
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+import numpy as np
+
+from app.compress.budget import Budget
 from app.compress.sample import sampled
 from app.compress.scan import Scanned, Scanner
 from app.compress.series import SeriesReader
-from app.compress.sieve import Budget, Clean, ReadPrefix, Sieve
+from app.compress.sieve import Clean, ReadPrefix, Sieve
 from app.compress.template import Templates
 from app.model import Compressed, Line, LogFile, Point
 from app.rulebook.compiled import TRACE, Compiled
 
 _POINTS = 40_000  # for the whole log; a file's series keeps at least _FEWEST_POINTS
 _FEWEST_POINTS = 64
+_MOST_POINTS = 2 * _POINTS
+_NO_DIGITS = {ord(digit): "0" for digit in "123456789"}
+_PIECES = 16  # of a line that was redrawn
+_LAST_POINTS = 4  # of a file that comes when there are more
 
 
 class Block(Protocol):
@@ -36,6 +43,10 @@ class Block(Protocol):
     @property
     def continues(self) -> bool:
         """Whether the first line is a further piece of the last one of the block before."""
+
+    @property
+    def repeated(self) -> int:
+        """How many bytes at the beginning were given with the block before."""
 
     @property
     def release(self) -> Callable[[], None]:
@@ -63,7 +74,7 @@ class _Tally:
     bytes: int = 0
     lines: int = 0
     kept: int = 0
-    blocks: int = 0
+    kept_last: bool = False
 
 
 def compress(
@@ -83,7 +94,7 @@ def compress(
             taking.take(block, scanned)
         finally:
             block.release()
-        done += len(block.data)
+        done += len(block.data) - block.repeated
         if progress:
             progress(done)
     return taking.compressed()
@@ -95,12 +106,12 @@ def _scan_ahead(
     """Scan up to `threads` blocks at once; give them in order."""
     if threads <= 1:
         for block in blocks:
-            yield block, scanner.scan(block.data)
+            yield block, scanner.scan(block.data, block.repeated)
         return
     waiting: deque[tuple[Block, Future[Scanned]]] = deque()
     with ThreadPoolExecutor(threads, thread_name_prefix="scan") as pool:
         for block in blocks:
-            waiting.append((block, pool.submit(scanner.scan, block.data)))
+            waiting.append((block, pool.submit(scanner.scan, block.data, block.repeated)))
             if len(waiting) > threads:
                 first, scanned = waiting.popleft()
                 yield first, scanned.result()
@@ -119,6 +130,7 @@ class _Taking:
         self._budget = Budget(len(TRACE), len(names))
         self._templates = Templates()
         self._routine = _Routine(compiled)
+        self._blocks = 0
         self._open: tuple[int, _File] | None = None
         self._files: dict[int, _Tally] = {}
         self._lines: list[Line] = []
@@ -128,13 +140,17 @@ class _Taking:
         file = self._file(block.file)
         tally = file.tally
         first_number = tally.lines + (0 if block.continues else 1)
+        if block.continues and tally.kept_last and scanned.kept[:1].tolist() == [0]:
+            scanned = replace(scanned, kept=scanned.kept[1:])  # a line counts once
         tally.lines = first_number + scanned.lines - 1
-        tally.bytes += len(block.data)
+        tally.bytes += len(block.data) - block.repeated
         tally.kept += len(scanned.kept)
-        file.sieve.take(first_number, scanned)
-        self._templates.add(block.file, first_number, scanned)
+        if not block.continues or scanned.lines > 1 or not tally.kept_last:
+            tally.kept_last = scanned.kept[-1:].tolist() == [scanned.lines - 1]
+        new = self._templates.add(block.file, first_number, scanned)
+        file.sieve.take(first_number, scanned, new, continues=block.continues)
         self._sample(block.file, file, first_number, scanned)
-        tally.blocks += 1
+        self._blocks += 1
 
     def compressed(self) -> Compressed:
         self._close()
@@ -169,16 +185,21 @@ class _Taking:
             index, file = self._open
             self._files[index] = file.tally
             self._lines += file.sieve.end()
-            self._points += file.series.points()
+            points = file.series.points()
+            is_full = len(self._points) + len(points) > _MOST_POINTS
+            self._points += points[-_LAST_POINTS:] if is_full else points
             self._open = None
 
     def _sample(self, index: int, file: _File, first_number: int, scanned: Scanned) -> None:
-        kept = set(scanned.kept.tolist())
-        for i in sampled(scanned.lines, len(scanned.data), file.tally.blocks):
+        chosen = list(sampled(scanned.lines, len(scanned.data), self._blocks))
+        is_kept = np.zeros(scanned.lines, np.bool_)
+        is_kept[scanned.kept] = True
+        for i, kept in zip(chosen, is_kept[chosen].tolist(), strict=True):
             raw = scanned.line(i)
-            if i not in kept:
+            if not kept:
                 self._routine.count(raw)
-            for piece in self._reading.clean(raw.decode("utf-8", "replace").rstrip("\r\n")):
+            pieces = self._reading.clean(raw.decode("utf-8", "replace").rstrip("\r\n"))
+            for piece in pieces[-_PIECES:]:
                 prefix = file.read_prefix(piece)
                 file.series.feed(
                     index,
@@ -197,7 +218,7 @@ class _Routine:
         self._filters = [
             (rule.name, source)
             for rule in compiled.rulebook.filters
-            if rule.do == "drop"
+            if rule.do == "drop" and rule.status == "stable"
             for source in rule.match
         ]
         self._of_shape: dict[str, str] = {}
@@ -221,6 +242,3 @@ class _Routine:
             name: round(count * dropped / sample)
             for name, count in sorted(self._counts.items(), key=lambda item: -item[1])
         }
-
-
-_NO_DIGITS = {ord(digit): "0" for digit in "123456789"}

@@ -2,109 +2,163 @@
 
 A small log keeps every line that no filter drops. A large one keeps, in this order of claim: lines
 that a probe meets, the lines right below the parts of a traceback, the beginning and the end of
-each file, and the first lines of each kind; the rest lives on in templates and counts. So a story
-told by one line among millions stays, and a million lines of one story do not.
+each file, and the first line of each kind; the rest lives on in templates and counts. So a story
+told by one line among millions stays, and a million lines of one story do not: of those the first
+stay, and the last, which belong to the attempt that is judged.
 
-Memory bound: `MAX_LINES` lines and `MAX_BYTES` bytes of text; the end of each file may pass it.
+Memory bound: see `app.compress.budget`; the end of each file may pass it.
 """
 
-from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
+import numpy as np
+import numpy.typing as npt
+
+from app.compress.budget import Budget
 from app.compress.scan import Scanned
-from app.compress.template import template_of
 from app.model import Line, Prefix
 
-MAX_LINES = 60_000
-MAX_BYTES = 12 << 20
 MAX_TEXT = 4096
-PER_PROBE = 4096  # more than the ranks of nearly all jobs, so that one missing rank shows
-TRACE_LINES = 20_000
-PLAIN_LINES = 12_000
-PLAIN_PER_KIND = 3
-_FEW_FILES = 100
-_HEAD, _TAIL = 40, 200
-_SHORT_HEAD, _SHORT_TAIL = 5, 20  # for jobs with more files
+_HEAD_OF_LONG = 128  # who printed it
+_BEFORE = 700  # so that even a short quotation of the line holds what was matched
+_AFTER = 256
+_MOST_VIEWS = 16  # of one piece of a line
+_MOST_PIECES, _FEW_PIECES = 512, 8  # that a line falls into where it was redrawn
+_SHORT = 512
+_PROBES_A_LINE = 8  # that are looked for among many hits
 _FAR = b" \xe2\x80\xa6 "
 
 ReadPrefix = Callable[[str], Prefix]
 Clean = Callable[[str], tuple[str, ...]]
+_Hits = list[tuple[int, int]]  # the end of the match, the probe
+_View = tuple[bytes, tuple[int, ...]]
 
 
 class Sieve:
-    """Keeps lines of one file, block after block; budgets are shared by all files of the log."""
+    """Keeps lines of one file, block after block."""
 
-    def __init__(self, file: int, budget: "Budget", clean: Clean, read_prefix: ReadPrefix) -> None:
-        self.lines: list[Line] = []
+    def __init__(self, file: int, budget: Budget, clean: Clean, read_prefix: ReadPrefix) -> None:
+        self._lines: list[Line] = []
         self._file = file
         self._budget = budget
         self._clean = clean
         self._read_prefix = read_prefix
-        self._recent: deque[tuple[int, bytes]] = deque(maxlen=budget.tail)
-        self._kept_numbers: set[int] = set()
+        self._below = 0  # so many lines are still part of a traceback
+        self._recent: deque[tuple[int, bytes | None]] = deque(maxlen=budget.tail)
+        self._late = _Late(budget.late_bytes)
 
-    def take(self, first_number: int, scanned: Scanned) -> int:
+    def take(
+        self,
+        first_number: int,
+        scanned: Scanned,
+        new: Collection[int] = (),
+        *,
+        continues: bool = False,
+    ) -> None:
         """Keep what matters of one block, whose first line has the given number.
 
-        Returns how many of its lines were kept.
+        `new` are indices of lines unlike any before; `continues` says that the first line is a
+        piece of one whose beginning was taken before.
         """
-        met = self._met(scanned)
-        wanted: dict[int, tuple[tuple[int, int], ...]] = dict(met)
-        for index in self._below_traces(scanned, met):
-            wanted.setdefault(index, ())
-        for index in range(min(scanned.lines, self._budget.head + 1 - first_number)):
-            wanted.setdefault(index, ())
-        for index in list(self._plain_lines(scanned, wanted)):
-            wanted[index] = ()
-        for index in sorted(wanted):
-            hits = wanted[index]
-            raw = _raw(scanned, index, hits[0][1] if hits else None)
-            self._keep(first_number + index, raw, tuple(probe for probe, _ in hits))
+        met, spare = self._met(scanned, new)
+        wanted = set(self._plain(first_number, scanned, met, new, int(continues)))
+        for index in sorted(wanted.union(met)):
+            for raw, probes in _views(scanned, index, met.get(index, [])):
+                self._keep(first_number + index, raw, probes)
+        self._late.take(first_number, scanned, spare, met)
         for index in range(max(0, scanned.lines - self._budget.tail), scanned.lines):
-            self._recent.append((first_number + index, _raw(scanned, index, None)))
-        return len(wanted)
+            number = first_number + index
+            if self._recent and self._recent[-1][0] == number:
+                self._recent.pop()
+            is_kept = index in wanted or index in met
+            self._recent.append((number, None if is_kept else _plain_view(scanned, index)))
 
     def end(self) -> tuple[Line, ...]:
         """Give all kept lines, the last ones of the file among them, in order."""
-        for number, raw in self._recent:
-            if number not in self._kept_numbers:
-                self._keep(number, raw, ())
-        self.lines.sort(key=lambda line: line.number)
-        return tuple(self.lines)
+        late = {number for number, _, _ in self._late.views}
+        last = [(n, raw, ()) for n, raw in self._recent if raw is not None and n not in late]
+        for number, raw, probes in sorted([*self._late.views, *last], key=lambda view: view[0]):
+            if not probes and self._budget.is_spent:
+                raw = raw[:_SHORT]
+            self._keep(number, raw, probes)
+        self._lines.sort(key=lambda line: line.number)
+        return tuple(self._lines)
 
-    def _met(self, scanned: Scanned) -> dict[int, tuple[tuple[int, int], ...]]:
-        """Lines that a probe meets, as (probe, end of match), while the probe is not worn out."""
-        met: dict[int, tuple[tuple[int, int], ...]] = {}
-        hits = zip(
-            scanned.hit_lines.tolist(),
-            scanned.hit_probes.tolist(),
-            scanned.hit_ends.tolist(),
+    def _met(
+        self, scanned: Scanned, new: Collection[int]
+    ) -> tuple[dict[int, _Hits], npt.NDArray[np.bool_]]:
+        """Give the hits of lines that are to be kept, and mark those that are one too many."""
+        fresh = self._budget.fresh(scanned.hit_probes)
+        if new and not fresh.all():
+            fresh |= np.isin(scanned.hit_lines, list(new))
+        found: dict[int, _Hits] = {}
+        for index, probe, end in zip(
+            scanned.hit_lines[fresh].tolist(),
+            scanned.hit_probes[fresh].tolist(),
+            scanned.hit_ends[fresh].tolist(),
             strict=True,
-        )
-        for index, probe, end in hits:
-            if self._budget.allows(probe):
-                met[index] = (*met.get(index, ()), (probe, end))
-        return met
+        ):
+            found.setdefault(index, []).append((end, probe))
+        novel = set(new)
+        met = {
+            index: hits
+            for index, hits in found.items()
+            if self._budget.hit(
+                tuple(probe for _, probe in hits), _size(scanned, index), is_new=index in novel
+            )
+        }
+        if len(met) < len(found):
+            return met, ~np.isin(scanned.hit_lines, list(met))
+        return met, ~fresh
 
-    def _below_traces(
-        self, scanned: Scanned, met: Mapping[int, tuple[tuple[int, int], ...]]
+    def _plain(
+        self,
+        first_number: int,
+        scanned: Scanned,
+        met: dict[int, _Hits],
+        new: Collection[int],
+        begin: int,
     ) -> Iterator[int]:
-        """The source line below a frame, the lines of a message below an exception."""
-        for index, hits in met.items():
-            if any(self._budget.is_trace(probe) for probe, _ in hits):
-                yield from range(index + 1, min(index + 3, scanned.lines))
-
-    def _plain_lines(self, scanned: Scanned, wanted: Mapping[int, object]) -> Iterator[int]:
-        for index in scanned.kept.tolist():
-            if self._budget.plain >= PLAIN_LINES or self._budget.is_spent:
-                return
-            if index not in wanted and self._budget.allows_plain(_raw(scanned, index, None)):
+        """Choose lines that no probe meets."""
+        beside = [
+            *self._below_traces(scanned, met),
+            *range(begin, min(scanned.lines, self._budget.head + 1 - first_number)),
+        ]
+        taken = set(met)
+        for index in beside:
+            if index not in taken and self._budget.spend(_size(scanned, index)):
+                taken.add(index)
+                yield index
+        kept = map(int, scanned.kept)
+        for index in kept:
+            if not self._budget.has_plain:
+                break
+            if index not in taken and self._budget.plain(_size(scanned, index)):
+                taken.add(index)
+                yield index
+        for index in new:
+            if index not in taken and self._budget.spend(_size(scanned, index)):
                 yield index
 
+    def _below_traces(self, scanned: Scanned, met: dict[int, _Hits]) -> Iterator[int]:
+        """The source line below a frame, the lines of a message below an exception."""
+        below = range(min(self._below, scanned.lines))
+        self._below -= len(below)
+        yield from below
+        for index, hits in met.items():
+            if any(self._budget.is_trace(probe) for _, probe in hits):
+                yield from range(index + 1, min(index + 3, scanned.lines))
+                self._below = max(self._below, index + 3 - scanned.lines)
+
     def _keep(self, number: int, raw: bytes, met: tuple[int, ...]) -> None:
-        self._kept_numbers.add(number)
-        self._budget.spend(len(raw))
-        for piece in self._clean(raw.decode("utf-8", "replace").rstrip("\r\n")):
+        pieces = self._clean(raw.decode("utf-8", "replace").rstrip("\r\n"))
+        most = _FEW_PIECES if self._budget.is_spent else _MOST_PIECES
+        if len(pieces) > most:
+            pieces = (*pieces[: most // 2], *pieces[-most // 2 :])
+        if len(pieces) > 1:
+            self._budget.spend(0, len(pieces) - 1)
+        for piece in pieces:
             prefix = self._read_prefix(piece)
             line = Line(
                 file=self._file,
@@ -117,64 +171,79 @@ class Sieve:
                 stream=prefix.stream,
                 met=met,
             )
-            self.lines.append(line)
+            self._lines.append(line)
 
 
-class Budget:
-    """How many lines of each sort the log may still keep; counts every hit, kept or not."""
+class _Late:
+    """The latest of the lines that were one too many for their probes."""
 
-    def __init__(self, trace_probes: int, files: int) -> None:
-        self.counts: Counter[int] = Counter()
-        self.plain = 0
-        self.head, self.tail = (_HEAD, _TAIL) if files <= _FEW_FILES else (_SHORT_HEAD, _SHORT_TAIL)
-        self._trace_probes = trace_probes
-        self._traced = 0
-        self._lines = 0
-        self._bytes = 0
-        self._kinds: Counter[bytes] = Counter()
+    def __init__(self, max_bytes: int) -> None:
+        self.views: deque[tuple[int, bytes, tuple[int, ...]]] = deque()
+        self._left = max_bytes
+        self._most = max_bytes // _SHORT + 1
 
-    @property
-    def is_spent(self) -> bool:
-        """Say whether nothing but the end of files may be kept any more."""
-        return self._lines >= MAX_LINES or self._bytes >= MAX_BYTES
-
-    def is_trace(self, probe: int) -> bool:
-        """Say whether a probe looks for parts of tracebacks; these come first in the list."""
-        return probe < self._trace_probes
-
-    def allows(self, probe: int) -> bool:
-        """Count a hit; say whether its line may be kept."""
-        self.counts[probe] += 1
-        if self.is_spent:
-            return False
-        if self.is_trace(probe):
-            self._traced += 1
-            return self._traced <= TRACE_LINES
-        return self.counts[probe] <= PER_PROBE
-
-    def allows_plain(self, raw: bytes) -> bool:
-        """Say whether a line without evidence may be kept: all at first, later few of a kind."""
-        if self.plain >= PLAIN_LINES // 2:
-            kind = template_of(raw[:256])
-            if self._kinds[kind] >= PLAIN_PER_KIND:
-                return False
-            self._kinds[kind] += 1
-        self.plain += 1
-        return True
-
-    def spend(self, size: int) -> None:
-        """Book one kept line."""
-        self._lines += 1
-        self._bytes += size
+    def take(
+        self,
+        first_number: int,
+        scanned: Scanned,
+        spare: npt.NDArray[np.bool_],
+        met: Collection[int],
+    ) -> None:
+        """Take the last of one block, and give up earlier ones for them."""
+        places = np.flatnonzero(spare)[-_PROBES_A_LINE * self._most :]
+        if not len(places):
+            return
+        last = np.unique(scanned.hit_lines[places])[-self._most :]
+        places = places[scanned.hit_lines[places] >= last[0]]
+        hits: dict[int, _Hits] = {index: [] for index in last.tolist() if index not in met}
+        for place in places.tolist():
+            index = int(scanned.hit_lines[place])
+            if index in hits:
+                hits[index].append((int(scanned.hit_ends[place]), int(scanned.hit_probes[place])))
+        for index, own in hits.items():
+            for raw, probes in _views(scanned, index, own):
+                self.views.append((first_number + index, raw, probes))
+                self._left -= len(raw) + _SHORT
+        while self._left < 0:
+            self._left += len(self.views.popleft()[1]) + _SHORT
 
 
-def _raw(scanned: Scanned, index: int, match_end: int | None) -> bytes:
-    """Take a line; of a very long one its beginning, or its head and what was matched."""
+def _size(scanned: Scanned, index: int) -> int:
+    return min(int(scanned.starts[index + 1] - scanned.starts[index]), MAX_TEXT)
+
+
+def _views(scanned: Scanned, index: int, hits: Iterable[tuple[int, int]]) -> Iterator[_View]:
+    """Take a line; of a very long one what stands round each place that was matched."""
+    begin, end = int(scanned.starts[index]), int(scanned.starts[index + 1])
+    left = sorted(hits)
+    if end - begin <= MAX_TEXT:
+        yield scanned.data[begin:end].tobytes(), _probes(left)
+        return
+    if not left:
+        yield _plain_view(scanned, index), ()
+    for _ in range(_MOST_VIEWS):
+        if not left:
+            return
+        start = max(left[0][0] - _BEFORE, begin)
+        raw = b""
+        if start - begin > _HEAD_OF_LONG:
+            raw = scanned.data[begin : begin + _HEAD_OF_LONG].tobytes() + _FAR
+        else:
+            start = begin
+        stop = start + MAX_TEXT - len(raw)
+        seen = [hit for hit in left if hit[0] <= stop - _AFTER or hit is left[0]]
+        left = left[len(seen) :]
+        yield raw + scanned.data[start : min(stop, end)].tobytes(), _probes(seen)
+
+
+def _plain_view(scanned: Scanned, index: int) -> bytes:
+    """Take a line; of a very long one its beginning and its end."""
     begin, end = int(scanned.starts[index]), int(scanned.starts[index + 1])
     if end - begin <= MAX_TEXT:
         return scanned.data[begin:end].tobytes()
-    if match_end is None or match_end - begin < MAX_TEXT * 3 // 4:
-        return scanned.data[begin : begin + MAX_TEXT].tobytes()
-    head = scanned.data[begin : begin + 256].tobytes()
-    near = scanned.data[match_end - MAX_TEXT // 2 : min(end, match_end + MAX_TEXT // 4)].tobytes()
-    return head + _FAR + near
+    head = scanned.data[begin : begin + MAX_TEXT // 2].tobytes()
+    return head + _FAR + scanned.data[end - MAX_TEXT // 2 + len(_FAR) : end].tobytes()
+
+
+def _probes(hits: Sequence[tuple[int, int]]) -> tuple[int, ...]:
+    return tuple(sorted(probe for _, probe in hits))

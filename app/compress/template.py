@@ -1,14 +1,17 @@
 """Fold lines that are alike but for numbers, ids and ranks into templates.
 
-Two levels keep this cheap when nearly half of a log is kept. First, digits become 0 and runs of
-them shrink, over the whole block at once; lines that agree so far are counted together. Only a
-shape that was not seen before is masked with the slower regex, which also knows hex, UUIDs,
-addresses and paths. Memory bound: `MAX_TEMPLATES` templates and as many remembered shapes of at
-most 2 KB; what comes beyond that is counted in one template named `…`.
+Two levels keep this cheap when nearly half of a log is kept. First, each run of digits becomes 0,
+with the hex letters that touch it, over many lines at once; lines that agree so far are counted
+together. Only a shape that was not seen before is masked with the slower regex, which tells ids,
+addresses and counts from words.
+
+Memory bound: `MAX_TEMPLATES` templates and a few MB of remembered shapes, lines of at most 2 KB;
+what comes beyond that is counted in one template named `…`.
 """
 
 import re
 from collections import Counter
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -16,11 +19,15 @@ from app.compress.scan import Ints, Scanned
 from app.model import Template
 
 MAX_TEMPLATES = 5_000
-_MAX_SHAPES = 20_000
-_MAX_SHAPE = 2048
+_SHAPES_BUDGET = 4 << 20  # bytes
+_MAX_LINE = 2048
 _EXAMPLE = 1000
-_DIGITS = bytes(48 if 48 <= byte <= 57 else byte for byte in range(256))
-_ZEROS = re.compile(rb"00+")
+_AT_ONCE = 512  # lines
+_LETTER, _DIGIT = 1, 2
+_HEX = bytes(
+    _DIGIT if chr(byte) in "0123456789" else _LETTER if chr(byte) in "abcdefABCDEF" else 0
+    for byte in range(256)
+)
 _MASK = re.compile(
     rb"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"  # 1c1f8a52-0d3e-4c55-9b1e-0c2c8c1a7f00
     rb"|0x[0-9a-fA-F]+"
@@ -36,27 +43,18 @@ class Templates:
 
     def __init__(self) -> None:
         self._found: dict[bytes, _Tally] = {}
-        self._shapes: dict[bytes, _Tally] = {}
+        self._shapes = _Shapes()
 
-    def add(self, file: int, first_number: int, scanned: Scanned) -> None:
-        """Count the kept lines of one block, whose first line has the given number."""
-        kept = scanned.kept
-        if not len(kept):
-            return
-        lines = _slices(kept, scanned.starts, scanned.data)
-        joined = b"\n".join(lines)
-        shapes = _ZEROS.sub(b"0", joined.translate(_DIGITS)).split(b"\n")
-        counts = Counter(shapes)
-        indices = range(len(shapes))
-        last = dict(zip(shapes, indices, strict=True))
-        first = dict(zip(reversed(shapes), reversed(indices), strict=True))
-        for shape, count in counts.items():
-            tally = self._shapes.get(shape)
-            if tally is None:
-                tally = self._tally(shape, lines[first[shape]])
-            start = (file, first_number + int(kept[first[shape]]))
-            end = (file, first_number + int(kept[last[shape]]))
-            tally.add(count, start, end)
+    def add(self, file: int, first_number: int, scanned: Scanned) -> list[int]:
+        """Count the kept lines of one block, whose first line has the given number.
+
+        Gives the indices of lines that were the first of their kind in the log.
+        """
+        fresh: list[int] = []
+        for begin in range(0, len(scanned.kept), _AT_ONCE):
+            kept = scanned.kept[begin : begin + _AT_ONCE]
+            fresh += self._add(file, first_number, kept, _lines(kept, scanned))
+        return fresh
 
     def templates(self) -> tuple[Template, ...]:
         """All templates, by their first line."""
@@ -72,13 +70,28 @@ class Templates:
             for mask, tally in found
         )
 
+    def _add(
+        self, file: int, first_number: int, kept: Ints, lines: Sequence[bytes]
+    ) -> Iterator[int]:
+        shapes = _shapes(lines)
+        counts = Counter(shapes)
+        places = range(len(shapes))
+        last = dict(zip(shapes, places, strict=True))
+        first = dict(zip(reversed(shapes), reversed(places), strict=True))
+        for shape, count in counts.items():
+            tally = self._shapes.get(shape) or self._tally(shape, lines[first[shape]])
+            begin, end = int(kept[first[shape]]), int(kept[last[shape]])
+            if not tally.count:
+                yield begin
+            tally.add(count, (file, first_number + begin), (file, first_number + end))
+
     def _tally(self, shape: bytes, line: bytes) -> "_Tally":
-        mask = template_of(line)
-        if mask not in self._found and len(self._found) >= MAX_TEMPLATES:
+        full = len(self._found) >= MAX_TEMPLATES
+        mask = _BEYOND if full and self._shapes.are_full else template_of(line)
+        if full and mask not in self._found:
             mask = _BEYOND
         tally = self._found.setdefault(mask, _Tally(line[:_EXAMPLE]))
-        if len(self._shapes) < _MAX_SHAPES:
-            self._shapes[shape] = tally
+        self._shapes.remember(shape, tally)
         return tally
 
 
@@ -92,26 +105,66 @@ class _Tally:
         self.last = (0, 0)
 
     def add(self, count: int, first: tuple[int, int], last: tuple[int, int]) -> None:
-        if not self.count:
-            self.first = first
+        # Lines of several shapes come in turns, and so do their last ones.
+        self.first = min(self.first, first) if self.count else first
+        self.last = max(self.last, last)
         self.count += count
-        self.last = last
+
+
+class _Shapes:
+    """Which template a shape stands for, as long as there is room."""
+
+    def __init__(self) -> None:
+        self._of: dict[bytes, _Tally] = {}
+        self._room = _SHAPES_BUDGET
+        self.get = self._of.get
+
+    @property
+    def are_full(self) -> bool:
+        return self._room <= 0
+
+    def remember(self, shape: bytes, tally: _Tally) -> None:
+        if self._room > 0 and shape not in self._of:
+            self._of[shape] = tally
+            self._room -= len(shape) + 200  # what the entry itself takes
 
 
 def template_of(line: bytes) -> bytes:
     """Mask what varies from line to line."""
-    return _MASK.sub(b"#", line[:_MAX_SHAPE])
+    return _MASK.sub(b"#", line[:_MAX_LINE])
 
 
-def _slices(kept: Ints, starts: Ints, data: memoryview) -> list[bytes]:
-    begins = starts[kept]
-    ends = np.minimum(starts[kept + 1], begins + _MAX_SHAPE)
-    whole = bytes(data) if len(kept) > 2000 else None
-    if whole is not None:
-        parts = [whole[a:b] for a, b in zip(begins.tolist(), ends.tolist(), strict=True)]
-    else:
-        parts = [data[a:b].tobytes() for a, b in zip(begins.tolist(), ends.tolist(), strict=True)]
-    return [part.rstrip(b"\r\n") for part in parts]
+def _shapes(lines: Sequence[bytes]) -> list[bytes]:
+    """Write 0 for each run of digits and hex letters that holds a digit."""
+    joined = b"\n".join(lines)
+    kinds = np.frombuffer(joined.translate(_HEX), np.uint8)
+    inside = np.zeros(len(kinds) + 2, np.int8)
+    inside[1:-1] = kinds > 0
+    edges = np.flatnonzero(np.diff(inside))
+    begins, ends = edges[::2], edges[1::2]
+    if not len(begins):
+        return joined.split(b"\n")
+    with_digit = np.maximum.reduceat(kinds, begins) == _DIGIT
+    begins, ends = begins[with_digit], ends[with_digit]
+    shown = np.frombuffer(joined, np.uint8).copy()
+    shown[begins] = ord("0")
+    depth = np.zeros(len(kinds) + 1, np.int8)
+    depth[begins + 1] += 1
+    depth[ends] -= 1
+    left: bytes = shown[np.cumsum(depth[:-1], dtype=np.int8) == 0].tobytes()
+    return left.split(b"\n")
+
+
+def _lines(kept: Ints, scanned: Scanned) -> list[bytes]:
+    begins = scanned.starts[kept]
+    ends = np.minimum(scanned.starts[kept + 1], begins + _MAX_LINE)
+    first, last = int(begins[0]), int(ends[-1])
+    if last - first > 4 * int((ends - begins).sum()):
+        bounds = zip(begins.tolist(), ends.tolist(), strict=True)
+        return [scanned.data[a:b].tobytes().rstrip(b"\r\n") for a, b in bounds]
+    near = scanned.data[first:last].tobytes()  # where lines stand close, slices of bytes are faster
+    bounds = zip((begins - first).tolist(), (ends - first).tolist(), strict=True)
+    return [near[a:b].rstrip(b"\r\n") for a, b in bounds]
 
 
 def _text(data: bytes) -> str:
