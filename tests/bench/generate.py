@@ -26,7 +26,8 @@ def megatron(r: random.Random, step: int) -> str:
 def deepspeed(r: random.Random, step: int) -> str:
     return (
         f"worker-{step % 64}: [2026-11-18 13:{step % 60:02}:09,900] [INFO] "
-        f"[logging.py:96:log_dist] [Rank {step % 512}] step={step}, skipped=3, lr=[{r.random():.6f}], mom=[[0.9, 0.95]]"
+        f"[logging.py:96:log_dist] [Rank {step % 512}] step={step}, skipped=3, "
+        f"lr=[{r.random():.6f}], mom=[[0.9, 0.95]]"
     )
 
 
