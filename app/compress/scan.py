@@ -12,7 +12,7 @@ import itertools
 import re
 import threading
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from mmap import mmap
 
@@ -164,16 +164,17 @@ def _once(hits: Wide, starts: Ints, repeated: int) -> tuple[Ints, Ints, Ints]:
         ends = (part >> _PROBE_BITS).astype(np.int32)
         lines = np.searchsorted(starts, ends - 1, "right") - 1
         codes, first = np.unique(lines << _PROBE_BITS | part & _PROBES, return_index=True)
-        new = ends[first] > repeated
-        new &= ~np.isin(codes, told)
+        new = (ends[first] > repeated) & ~np.isin(codes, told)
         codes, first = codes[new], first[new]
         parts.append((codes >> _PROBE_BITS, codes & _PROBES, ends[first]))
         told = np.concatenate([told, codes])
         told = told[told >> _PROBE_BITS == lines[-1]]
-    lines, probes, ends = (
-        np.concatenate(column, dtype=np.int32) for column in zip(*parts, strict=True)
-    )
-    return lines, probes, ends
+    by_line, probes, first_ends = zip(*parts, strict=True)
+    return _joined(by_line), _joined(probes), _joined(first_ends)
+
+
+def _joined(parts: Sequence[npt.NDArray[np.integer]]) -> Ints:
+    return np.concatenate(parts, dtype=np.int32)
 
 
 def _line_starts(data: memoryview) -> Ints:

@@ -89,12 +89,13 @@ def _cut(file: int, text: Text, buffers: Buffers) -> Iterator[Block]:
             return
         cut = _first_lines(buffer, filled) or (filled if ended else _last_break(buffer))
         is_last = ended and cut == filled
-        again = 0 if is_last or buffer[cut - 1] == _NEWLINE else min(_OVERLAP, cut // 4)
+        goes_on = not is_last and buffer[cut - 1] != _NEWLINE
+        again = min(_OVERLAP, cut // 4) if goes_on else 0
         rest = bytes(view[cut - again : filled])
         yield Block(file, view[:cut], continues, repeated, partial(buffers.give, buffer))
         if is_last:
             return
-        continues, repeated = again > 0, again
+        continues, repeated = goes_on, again
 
 
 def _fill(text: Text, view: memoryview, filled: int) -> int:
