@@ -18,7 +18,7 @@ _END_LINES = 40
 # bytes a token for them, against four for prose.
 _BYTES_PER_TOKEN = 3
 _NOTE = 8  # tokens
-_BLANKS = dict.fromkeys([*range(32), 127], " ")
+_BLANKS = dict.fromkeys([*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029], " ")
 
 
 def digest(
@@ -86,7 +86,7 @@ def _cost(line: str) -> int:
 def _head(log: Compressed) -> str:
     size = sum(file.bytes for file in log.files)
     kept = sum(file.kept_lines for file in log.files)
-    what = log.files[0].name[-_LONGEST:] if len(log.files) == 1 else f"{len(log.files)} files"
+    what = _short(log.files[0].name) if len(log.files) == 1 else f"{len(log.files)} files"
     return f"{what}: {log.total_lines} lines, {size} bytes; {kept} lines are not routine"
 
 

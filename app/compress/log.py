@@ -25,7 +25,7 @@ _POINTS = 40_000  # for the whole log; a file's series keeps at least _FEWEST_PO
 _FEWEST_POINTS = 64
 _MOST_POINTS = 2 * _POINTS
 _NO_DIGITS = {ord(digit): "0" for digit in "123456789"}
-_PIECES = 16  # of a line that was redrawn
+_STATES = 16
 _LAST_POINTS = 4  # of a file that comes when there are more
 
 
@@ -198,8 +198,7 @@ class _Taking:
             raw = scanned.line(i)
             if not kept:
                 self._routine.count(raw)
-            pieces = self._reading.clean(raw.decode("utf-8", "replace").rstrip("\r\n"))
-            for piece in pieces[-_PIECES:]:
+            for piece in self._reading.clean(_shown_last(raw, scanned, i)):
                 prefix = file.read_prefix(piece)
                 file.series.feed(
                     index,
@@ -208,6 +207,14 @@ class _Taking:
                     rank=prefix.rank,
                     time=prefix.time,
                 )
+
+
+def _shown_last(raw: bytes, scanned: Scanned, index: int) -> str:
+    """Give a line as it is read for progress: of one that was redrawn the last states."""
+    end = scanned.end_of(index).rstrip(b"\r\n")
+    if b"\r" in end:
+        raw = b"\r".join(end.rsplit(b"\r", _STATES)[-_STATES:])
+    return raw.decode("utf-8", "replace").rstrip("\r\n")
 
 
 class _Routine:

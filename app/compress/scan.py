@@ -28,6 +28,7 @@ Ints = npt.NDArray[np.int32]
 Wide = npt.NDArray[np.int64]
 _COLOURS = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\n\x1b]*(?:\x07|\x1b\\)|[()][AB012])")
 _NEWLINE = 10
+_TAKEN = 4096
 _SMALL = 64 << 10
 _PART = 1 << 20
 _PROBE_BITS = 20
@@ -56,7 +57,12 @@ class Scanned:
     def line(self, index: int) -> bytes:
         """Take the first 4 KB of a line, with its end."""
         begin = int(self.starts[index])
-        return self.data[begin : min(int(self.starts[index + 1]), begin + 4096)].tobytes()
+        return self.data[begin : min(int(self.starts[index + 1]), begin + _TAKEN)].tobytes()
+
+    def end_of(self, index: int) -> bytes:
+        """Take the last 4 KB of a line."""
+        end = int(self.starts[index + 1])
+        return self.data[max(int(self.starts[index]), end - _TAKEN) : end].tobytes()
 
 
 class Scanner:

@@ -24,7 +24,7 @@ _HEAD_OF_LONG = 128  # who printed it
 _BEFORE = 700  # so that even a short quotation of the line holds what was matched
 _AFTER = 256
 _MOST_VIEWS = 16  # of one piece of a line
-_MOST_PIECES, _FEW_PIECES = 512, 8  # that a line falls into where it was redrawn
+_MOST_PIECES, _FEW_PIECES = 128, 8  # that a line falls into where it was redrawn
 _SHORT = 512
 _PROBES_A_LINE = 8  # that are looked for among many hits
 _FAR = b" \xe2\x80\xa6 "
@@ -130,8 +130,7 @@ class Sieve:
             if index not in taken and self._budget.spend(_size(scanned, index)):
                 taken.add(index)
                 yield index
-        kept = map(int, scanned.kept)
-        for index in kept:
+        for index in _unmet(scanned) if self._budget.has_plain else ():
             if not self._budget.has_plain:
                 break
             if index not in taken and self._budget.plain(_size(scanned, index)):
@@ -206,6 +205,14 @@ class _Late:
                 self._left -= len(raw) + _SHORT
         while self._left < 0:
             self._left += len(self.views.popleft()[1]) + _SHORT
+
+
+def _unmet(scanned: Scanned) -> Iterator[int]:
+    """Give the kept lines that no probe meets."""
+    is_unmet = np.zeros(scanned.lines, np.bool_)
+    is_unmet[scanned.kept] = True
+    is_unmet[scanned.hit_lines] = False
+    return map(int, np.flatnonzero(is_unmet))
 
 
 def _size(scanned: Scanned, index: int) -> int:
