@@ -145,9 +145,18 @@ def _accounts_for(by: _Event, event: _Event, relation: Relation) -> Link | None:
     if link.kind == "if_earlier" and not _is_earlier(by.first, event.first):
         return None
     back = relation.link((finding.cause, finding.signal), (culprit.cause, culprit.signal))
-    if back and back.kind == "always" and link.kind == "if_earlier":
-        return None
-    return link
+    return None if back and _goes_before(back, link, event, by) else link
+
+
+def _goes_before(back: Link, link: Link, event: _Event, by: _Event) -> bool:
+    """Say whether two findings that could explain each other do so the other way round.
+
+    What rules state goes before what follows from a chain of them, and any order before one order.
+    """
+    if back.is_stated != link.is_stated:
+        holds = back.kind == "always" or _is_earlier(event.first, by.first)
+        return back.is_stated and holds
+    return back.kind == "always" and link.kind == "if_earlier"
 
 
 def _is_wait(finding: Finding) -> bool:

@@ -9,17 +9,18 @@ are refused at load, so that among any findings at least one has no explanation.
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from app.rulebook.cause import EdgeKind, Explains, Scope
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """How one thing explains another."""
+    """How one thing explains another; `is_stated` in a rule, or follows from a chain of them."""
 
     kind: EdgeKind
     scope: Scope = "job"
+    is_stated: bool = field(default=True, compare=False)
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,9 @@ def _reach(
         for target, scope in (found for source in onward for found in _always(source, edges)):
             if target != start:
                 bound = scope if way == "job" else way
-                reach[target] = Link("always", _wider(reach.get(target), bound))
+                known = reach.get(target)
+                stated = name == start or (known is not None and known.is_stated)
+                reach[target] = Link("always", _wider(known, bound), stated)
                 waiting.append((target, bound))
     for edge in edges[start].if_earlier:
         if edge.of != start:
