@@ -1,4 +1,4 @@
-"""Find a loss that jumped up and stayed there.
+"""Find a loss that jumped up, or climbed, and stayed there.
 
 What counts is measured against the run's own noise. A reading stands out when it lies seven
 deviations above what went before: the distance of OLMo 2's spike score (arXiv 2501.00656), with
@@ -70,7 +70,8 @@ def jump(track: Track, lines: Sequence[Line]) -> Jump | None:
         if found and not _was_planned(read[max(0, place - _ANNOUNCED)], found, lines):
             return found
         place += _LEVEL if found else 1  # behind a planned change the new level counts
-    return None
+    found = _climbed(losses, read)
+    return found if found and not _was_planned(read[0], found, lines) else None
 
 
 def _is_worth_a_look(losses: Sequence[float]) -> bool:
@@ -98,6 +99,27 @@ def _jump_at(place: int, losses: Sequence[float], read: Sequence[Point]) -> Jump
     if math.log(max(levels) / after) > _COMING_BACK * math.log(max(levels) / level):
         return None
     return Jump(read[place], level, after, len(rest), grown)
+
+
+def _climbed(losses: Sequence[float], read: Sequence[Point]) -> Jump | None:
+    """Find a slow divergence: no single jump, but the loss left its best level for good.
+
+    It must have learned before, and be past half of its way up for a tenth of the readings.
+    """
+    width = max(_LEVEL, len(losses) // 20)
+    levels = [median(losses[i : i + width]) for i in range(len(losses) - width + 1)]
+    lowest = min(range(len(levels)), key=levels.__getitem__)
+    best, end = levels[lowest], levels[-1]
+    half = (best + end) / 2
+    if best <= 0 or end < _RISE_WITH_NORM * best or levels[0] <= half:
+        return None
+    above = next((i for i in range(lowest, len(levels)) if levels[i] > half), len(levels))
+    if len(levels) - above < max(_LONG_FUTURE, len(losses) // 10) or min(levels[above:]) <= half:
+        return None
+    grown = _norm_growth(read[max(0, lowest - _WINDOW) : lowest + width], read[above + width :])
+    if end < _least_rise(grown) * best or max(levels[above:]) > end + (end - best) / 2:
+        return None
+    return Jump(read[min(lowest + width, len(read) - 1)], best, end, len(losses) - above, grown)
 
 
 def _noise(window: Sequence[float], level: float) -> float:

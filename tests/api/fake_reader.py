@@ -11,8 +11,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import zstandard
-
 from app.errors import SourceError
 from app.model import (
     AttemptVerdict,
@@ -56,7 +54,7 @@ def text(path: Path) -> str:
     if data.startswith(b"\x1f\x8b"):
         data = gzip.decompress(data)
     elif data.startswith(b"\x28\xb5\x2f\xfd"):
-        data = zstandard.ZstdDecompressor().decompressobj().decompress(data)
+        data = zstd.decompress(data)
     return data.decode("utf-8", "replace")
 
 

@@ -77,7 +77,7 @@ def test_what_training_survived_is_left_aside_and_the_remarks_say_so() -> None:
     shown = found(seen("pump is slow\n" + "step\n" * 8, points=points))
     assert shown.findings == ()
     assert any("survived" in remark for remark in shown.remarks)
-    assert shown.steps == 7
+    assert shown.steps == 8
 
 
 def test_what_training_survived_in_an_earlier_attempt_says_nothing_of_this_one() -> None:

@@ -35,6 +35,21 @@ def test_a_jump_is_found_though_the_loss_takes_some_readings_to_rise():
     assert found.onset.step in (510, 520)
 
 
+def test_a_loss_that_climbs_slowly_away_from_its_best_level_is_found():
+    healthy = losses(200)
+    climbing = healthy[:100] + [2.1 + 4.0 * i / 60 for i in range(60)] + [6.1] * 40
+    found = jump(track(climbing, [0.4 if i < 110 else 3.0 for i in range(200)]), [])
+    assert found is not None
+    assert (round(found.before, 1), round(found.after, 1)) == (2.4, 6.1)
+    assert jump(track(healthy, [0.4] * 200), []) is None
+
+
+def test_a_climb_that_turns_back_is_recovering():
+    there = [2.1 + 4.0 * i / 60 for i in range(60)]
+    climbing = losses(200)[:100] + there + there[::-1][:40]
+    assert jump(track(climbing, [0.4 if i < 110 else 3.0 for i in range(200)]), []) is None
+
+
 def test_four_readings_suffice_if_the_norm_exploded_too():
     ends = jumped(at=76)
     assert jump(track(ends, exploded(at=75)), []) is not None

@@ -1,0 +1,103 @@
+"""Compress a made-up stream of any length and tell the peak memory of the process.
+
+    python -m tests.flood KIND MEGABYTES CACHE [THREADS]
+
+Prints the lines that were read, the lines that are held, and the peak resident memory in MB.
+"""
+
+import io
+import json
+import resource
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from app.pipeline import Limits, compressed
+from app.rulebook.compiled import Compiled
+from app.rulebook.load import load
+
+RULES = Path(__file__).parent.parent / "rules"
+_CHUNK = 1 << 20
+
+
+def _numbered(form: bytes) -> Callable[[int], bytes]:
+    """Repeat a text with a number that never comes again."""
+    each = len(form % 0)
+
+    def chunk(place: int) -> bytes:
+        first = place * 1_000_000
+        return b"".join(form % (first + i) for i in range(_CHUNK // each))
+
+    return chunk
+
+
+def _distinct(place: int) -> bytes:
+    """Lines of words, no two alike, so that no template folds them."""
+    numbered = _numbered(b"%012d was seen beside the others\n")
+    return numbered(place).translate(bytes.maketrans(b"0123456789", b"ghijklmnop"))
+
+
+def _same(text: bytes) -> Callable[[int], bytes]:
+    whole = text * (_CHUNK // len(text))
+    return lambda place: whole
+
+
+KINDS: dict[str, Callable[[int], bytes]] = {
+    "no_newline": _same(b"abcdefghij klmnop "),
+    "nul": _same(b"\0"),
+    "blank": _same(b"\n"),
+    "short": _same(b"a\n"),
+    "bar": _same(b"\r 12%|###   | 12/100 [00:10<01:00, 3.1it/s]"),
+    "states": _same(b"\ra\rb" * 500 + b"\n"),
+    "coloured": _same(b"\x1b[32mab\x1b[0m"),
+    "emoji": _same("😀 é CUDA error: out of memory 😀\n".encode()),
+    "distinct": _distinct,
+    "hits": _numbered(b"ValueError: shard %012d is broken\n"),
+    "dense": _same(b"ValueError" * 100 + b"\n"),
+    "frames": _numbered(b'  File "/srv/run/train.py", line %012d, in step\n'),
+    "bad_bytes": _same(bytes(range(128, 256)) * 8 + b"\n"),
+}
+
+
+class Flood(io.RawIOBase):
+    """A stream of so many bytes."""
+
+    def __init__(self, chunk: Callable[[int], bytes], size: int) -> None:
+        self._chunk = chunk
+        self._left = size
+        self._place = 0
+        self._ready = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer) -> int:
+        if not len(self._ready):
+            self._ready = memoryview(self._chunk(self._place))
+            self._place += 1
+        got = min(len(buffer), len(self._ready), self._left)
+        buffer[:got] = self._ready[:got]
+        self._ready = self._ready[got:]
+        self._left -= got
+        return got
+
+
+def main() -> None:
+    kind, megabytes, cache = sys.argv[1], int(sys.argv[2]), Path(sys.argv[3])
+    threads = int(sys.argv[4]) if len(sys.argv) > 4 else 1
+    stream = Flood(KINDS[kind], megabytes << 20)
+    compiled = Compiled(load(RULES, cache), cache)
+    log = compressed([stream], compiled, Limits(threads=threads))
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    told = {
+        "lines": log.total_lines,
+        "held": len(log.lines),
+        "templates": len(log.templates),
+        "peak_mb": usage.ru_maxrss / 1024,
+        "cpu": usage.ru_utime + usage.ru_stime,
+    }
+    print(json.dumps(told))
+
+
+if __name__ == "__main__":
+    main()
