@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from backports import zstd
+
 from app.errors import SourceError
 from app.model import (
     AttemptVerdict,
