@@ -64,6 +64,10 @@ _SOMEBODY_ELSE = re.compile(
     r"|(?:\w{1,20} ){0,2}(?:[Ee]poch|[Ss]tep|[Ii]ter(?:ation)?)[ :\[=#]+\d|Primary job +terminated"
     r"|Aborted\b|Killed\b|Terminated\b|Segmentation fault|Fatal Python error"
     r"|(?:Current thread|Thread) 0x|(?:real|user|sys)\s+\d"
+    # The kernel, a file system or a batch system has the word.
+    r"|(?:Memory cgroup o|O)ut of memory: Kill|oom-kill:|oom_reaper: |Killed process \d"
+    r"|\w{1,30} invoked oom-killer|watchdog: BUG|INFO: task |pcieport |Lustre(?:Error)?: "
+    r"|nfs: server |TERM_[A-Z]"
 )
 # Exception raised from query at ../aten/src/ATen/cuda/CUDAEvent.h:95 (most recent call first):
 _NATIVE_STACK = re.compile(r"Exception raised from |frame #\d+: |C\+\+ CapturedTraceback|#\d+ ")
