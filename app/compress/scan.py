@@ -12,7 +12,7 @@ import itertools
 import re
 import threading
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from mmap import mmap
 
@@ -172,15 +172,15 @@ def _once(hits: Wide, starts: Ints, repeated: int) -> tuple[Ints, Ints, Ints]:
         codes, first = np.unique(lines << _PROBE_BITS | part & _PROBES, return_index=True)
         new = (ends[first] > repeated) & ~np.isin(codes, told)
         codes, first = codes[new], first[new]
-        parts.append((codes >> _PROBE_BITS, codes & _PROBES, ends[first]))
+        parts.append((_narrow(codes >> _PROBE_BITS), _narrow(codes & _PROBES), ends[first]))
         told = np.concatenate([told, codes])
         told = told[told >> _PROBE_BITS == lines[-1]]
     by_line, probes, first_ends = zip(*parts, strict=True)
-    return _joined(by_line), _joined(probes), _joined(first_ends)
+    return np.concatenate(by_line), np.concatenate(probes), np.concatenate(first_ends)
 
 
-def _joined(parts: Sequence[npt.NDArray[np.integer]]) -> Ints:
-    return np.concatenate(parts, dtype=np.int32)
+def _narrow(numbers: Wide) -> Ints:
+    return numbers.astype(np.int32)
 
 
 def _line_starts(data: memoryview) -> Ints:

@@ -46,13 +46,14 @@ class Templates:
         self._shapes = _Shapes()
 
     def add(self, file: int, first_number: int, scanned: Scanned) -> list[int]:
-        """Count the kept lines of one block, whose first line has the given number.
+        """Count the kept lines of one block that are not blank; its first has the given number.
 
         Gives the indices of lines that were the first of their kind in the log.
         """
         fresh: list[int] = []
-        for begin in range(0, len(scanned.kept), _AT_ONCE):
-            kept = scanned.kept[begin : begin + _AT_ONCE]
+        told = _not_blank(scanned)
+        for begin in range(0, len(told), _AT_ONCE):
+            kept = told[begin : begin + _AT_ONCE]
             fresh += self._add(file, first_number, kept, _lines(kept, scanned))
         return fresh
 
@@ -86,11 +87,15 @@ class Templates:
             tally.add(count, (file, first_number + begin), (file, first_number + end))
 
     def _tally(self, shape: bytes, line: bytes) -> "_Tally":
-        full = len(self._found) >= MAX_TEMPLATES
-        mask = _BEYOND if full and self._shapes.are_full else template_of(line)
-        if full and mask not in self._found:
+        is_full = len(self._found) >= MAX_TEMPLATES
+        if is_full and self._shapes.are_full:
             mask = _BEYOND
-        tally = self._found.setdefault(mask, _Tally(line[:_EXAMPLE]))
+        else:
+            mask = template_of(line)
+            mask = _BEYOND if is_full and mask not in self._found else mask
+        tally = self._found.get(mask)
+        if tally is None:
+            tally = self._found[mask] = _Tally(line[:_EXAMPLE])
         self._shapes.remember(shape, tally)
         return tally
 
@@ -105,9 +110,10 @@ class _Tally:
         self.last = (0, 0)
 
     def add(self, count: int, first: tuple[int, int], last: tuple[int, int]) -> None:
-        # Lines of several shapes come in turns, and so do their last ones.
-        self.first = min(self.first, first) if self.count else first
-        self.last = max(self.last, last)
+        if not self.count:
+            self.first = first
+        if last > self.last:  # lines of several shapes come in turns, and so do their last ones
+            self.last = last
         self.count += count
 
 
@@ -153,6 +159,16 @@ def _shapes(lines: Sequence[bytes]) -> list[bytes]:
     depth[ends] -= 1
     left: bytes = shown[np.cumsum(depth[:-1], dtype=np.int8) == 0].tobytes()
     return left.split(b"\n")
+
+
+def _not_blank(scanned: Scanned) -> Ints:
+    kept = scanned.kept
+    begins = scanned.starts[kept]
+    first = np.frombuffer(scanned.data, np.uint8)[begins] if len(kept) else begins
+    short = scanned.starts[kept + 1] - begins < 3
+    is_blank = short & np.isin(first, (ord("\r"), ord("\n")))
+    told: Ints = kept[~is_blank]
+    return told
 
 
 def _lines(kept: Ints, scanned: Scanned) -> list[bytes]:

@@ -23,7 +23,7 @@ _SMALL = 1 << 16
 _OVERLAP = 4096
 _NEWLINE = 10
 _SHORT_LINE = 16  # bytes
-_PARTS = 8
+_PARTS = 16
 _EACH, _SAMPLE = 1 << 17, 1 << 12
 
 
