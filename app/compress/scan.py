@@ -80,10 +80,11 @@ class Scanner:
 
         What is hit within the first `repeated` bytes was told of the block before.
         """
+        open_end = len(data) > 0 and data[-1] != _NEWLINE
         if _has_colours(data):
             repeated = len(_COLOURS.sub(b"", data[:repeated]))
             data = _without_colours(data)
-        starts = _line_starts(data)
+        starts = _line_starts(data, open_end)
         lines = len(starts) - 1
         hit_lines, hit_probes, hit_ends = self._hits(data, starts, repeated)
         keep = self._survivors(data, starts)
@@ -183,10 +184,9 @@ def _narrow(numbers: Wide) -> Ints:
     return numbers.astype(np.int32)
 
 
-def _line_starts(data: memoryview) -> Ints:
-    is_end = np.frombuffer(data, np.uint8) == _NEWLINE
-    open_end = len(is_end) > 0 and not is_end[-1]
-    starts = _places(is_end, before=1, behind=int(open_end))
+def _line_starts(data: memoryview, open_end: bool) -> Ints:
+    """Give the offsets of all lines; the last may be open, and empty but for its colours."""
+    starts = _places(np.frombuffer(data, np.uint8) == _NEWLINE, before=1, behind=int(open_end))
     starts[1:] += 1
     starts[0] = 0
     if open_end:

@@ -162,13 +162,11 @@ def _shapes(lines: Sequence[bytes]) -> list[bytes]:
 
 
 def _not_blank(scanned: Scanned) -> Ints:
-    kept = scanned.kept
-    begins = scanned.starts[kept]
-    first = np.frombuffer(scanned.data, np.uint8)[begins] if len(kept) else begins
-    short = scanned.starts[kept + 1] - begins < 3
-    is_blank = short & np.isin(first, (ord("\r"), ord("\n")))
-    told: Ints = kept[~is_blank]
-    return told
+    sizes = scanned.starts[scanned.kept + 1] - scanned.starts[scanned.kept]
+    told = scanned.kept[sizes > 0]
+    first = np.frombuffer(scanned.data, np.uint8)[scanned.starts[told]]
+    is_blank = (sizes[sizes > 0] < 3) & ((first == ord("\r")) | (first == ord("\n")))
+    return np.asarray(told[~is_blank], np.int32)
 
 
 def _lines(kept: Ints, scanned: Scanned) -> list[bytes]:

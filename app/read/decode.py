@@ -186,12 +186,13 @@ def _up_to_now(file: BinaryIO) -> Reader:
 
 
 def _utf8(head: bytes, whole: Reader) -> Reader:
+    """Drop a byte order mark; two bad bytes before plain text, which holds no NUL, are none."""
     for bom, encoding in (
         (codecs.BOM_UTF8, None),
         (codecs.BOM_UTF16_LE, "utf-16-le"),
         (codecs.BOM_UTF16_BE, "utf-16-be"),
     ):
-        if head.startswith(bom):
+        if head.startswith(bom) and (encoding is None or b"\0" in head or head == bom):
             whole.readinto(memoryview(bytearray(len(bom))))  # it stands in the head, in one piece
             return _Transcoded(whole, encoding) if encoding else whole
     return whole

@@ -80,11 +80,22 @@ def test_kept_lines_and_hits_are_those_of_a_loop_with_re(small, data):
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(coloured)
 def test_colours_are_looked_through_wherever_they_stand(parts):
-    found = scanned(b"".join(parts))
-    bare = scanned(b"".join(part for part in parts if part not in COLOURS))
+    found = scanned(b"".join(parts) + b"\n")
+    bare = scanned(b"".join(part for part in parts if part not in COLOURS) + b"\n")
     assert pairs(found) == pairs(bare)
     assert found.kept.tolist() == bare.kept.tolist()
     assert bytes(found.data) == bytes(bare.data)
+
+
+@pytest.mark.parametrize(
+    ("data", "lines"),
+    [(b"\x1b[31m", 1), (b"a\n\x1b[0m", 2), (b"a\n\x1b[0m\n", 2), (b"\x1b[0ma", 1)],
+)
+def test_a_line_of_colours_alone_counts_as_a_line(data, lines):
+    found = scanned(data)
+    assert found.lines == lines
+    assert found.kept.tolist() == list(range(lines))
+    assert read(data + b"\x1b[31m\x1b[0m" * 40, size=64).total_lines == lines + data.endswith(b"\n")
 
 
 def test_a_colour_within_a_word_hides_no_hit():

@@ -84,6 +84,7 @@ def test_the_same_text_comes_out_however_it_is_packed(data, size):
         b"\xff",
         b"\xef\xbb",
         b"\x1fplain",
+        b"\xff\xfe bad bytes, then plain text\n",
         b"BZhang starts rank 0\n",
         b"PARIS step 1\n",
         b"\0" * 5000 + b"step 1\n",
