@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from app.errors import SourceError, SourceNotFound
-from app.read.kind import HEAD_BYTES, no_log
+from app.read.kind import HEAD_BYTES, no_log, packing
 
 _NEVER_A_LOG = {
     ".bin", ".ckpt", ".csv.gz", ".db", ".distcp", ".idx", ".json", ".md", ".npy", ".npz",
@@ -98,10 +98,14 @@ def _may_be_log(path: Path) -> bool:
 
 
 def _is_program(path: Path) -> bool:
-    """Look into the file; one that cannot be read stays, so that its fault is told."""
+    """Look into the file; one that cannot be read stays, so that its fault is told.
+
+    What is packed is looked into when it is read.
+    """
     try:
         with open(path, "rb", buffering=0) as file:
-            return no_log(file.read(HEAD_BYTES)) is not None
+            head = file.read(HEAD_BYTES)
+            return packing(head) is None and no_log(head) is not None
     except OSError:
         return False
 

@@ -1,10 +1,12 @@
 import errno
+import gzip
 import io
 import os
 import sys
 from pathlib import Path
 
 import pytest
+from backports import zstd
 
 from app.errors import SourceError, SourceNotFound
 from app.read.source import Source, sources
@@ -159,3 +161,11 @@ def test_a_stream_that_is_named_by_a_number_has_a_name_of_text():
     os.close(writing)
     with os.fdopen(reading, "rb") as stream:
         assert names(stream) == ["stdin"]
+
+
+def test_packed_logs_of_a_folder_are_read_like_plain_ones(tmp_path: Path) -> None:
+    (tmp_path / "rank0.log").write_bytes(b"step 1\n")
+    (tmp_path / "rank1.log.gz").write_bytes(gzip.compress(b"step 1\n" * 50))
+    (tmp_path / "rank2.log.zst").write_bytes(zstd.compress(b"step 1\n" * 50))
+    found = [source.name for source in sources([tmp_path])]
+    assert found == ["rank0.log", "rank1.log.gz", "rank2.log.zst"]
