@@ -1,12 +1,12 @@
 """What a person or a model is shown of a log, within a budget of tokens.
 
-First faults first, each with its neighbours; then the end of the log, the kinds of lines that were
-kept, rarest first, and what the filters took away. Numbers are those of the original lines. What
-does not fit is left out from the end of a section, and the section says how much. The page stays
-within its budget whatever the log holds.
+First faults first, then the end of the log, the lines round the faults, the kinds of lines that
+were kept, rarest first, and what the filters took away. Numbers are those of the original lines.
+What does not fit is left out from the end of a section (from the start of the log's end), and the
+section says how much. The page stays within its budget whatever the log holds.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from app.model import Attempt, Compressed, Line, Template
 
@@ -30,8 +30,9 @@ def digest(
     """Write the digest; `faults` are lines with why they matter, the first ones first."""
     page = _Page(budget_tokens)
     page.section("", [_head(log), *_attempts(attempts)], share=0.1)
-    page.section("First faults", _faults(log, faults), share=0.5)
-    page.section("End of the log", _end(log), share=0.7)
+    page.section("First faults", _faults(log, faults), share=0.4)
+    page.section("End of the log", _end(log), share=0.6, keep_end=True)
+    page.section("Round the faults", _neighbours(log, faults), share=0.75)
     page.section("Kinds of lines, rarest first", _kinds(log.templates), share=0.95)
     page.section("Taken away by filters", _removed(log), share=1.0)
     return page.text()
@@ -49,9 +50,10 @@ class _Page:
         self._lines: list[str] = []
         self._left_out = 0
 
-    def section(self, title: str, lines: Iterable[str], share: float) -> None:
+    def section(
+        self, title: str, lines: Sequence[str], share: float, *, keep_end: bool = False
+    ) -> None:
         """Add lines while the page stays within the given share of its budget."""
-        lines = list(lines)
         if not lines:
             return
         allowed = int(self._budget * share)
@@ -62,11 +64,11 @@ class _Page:
             return
         if headline:
             self._add(headline)
-        for index, line in enumerate(lines):
-            behind = _cost(note) if index + 1 < len(lines) else 0
-            if self._used + _cost(line) + behind > allowed:
-                self._add(f"… {len(lines) - index} more")
-                return
+        room = allowed - self._used
+        fitting = _fitting(lines[::-1] if keep_end else lines, room, _cost(note))
+        left_out = [f"… {len(lines) - fitting} more"] if fitting < len(lines) else []
+        kept = lines[len(lines) - fitting :] if keep_end else lines[:fitting]
+        for line in (*left_out, *kept) if keep_end else (*kept, *left_out):
             self._add(line)
 
     def text(self) -> str:
@@ -77,6 +79,16 @@ class _Page:
     def _add(self, line: str) -> None:
         self._used += _cost(line)
         self._lines.append(line)
+
+
+def _fitting(lines: Sequence[str], room: int, note: int) -> int:
+    """Count the lines from the first on that fit, with room for a note where not all do."""
+    used = 0
+    for index, line in enumerate(lines):
+        used += _cost(line)
+        if used + (note if index + 1 < len(lines) else 0) > room:
+            return index
+    return len(lines)
 
 
 def _cost(line: str) -> int:
@@ -101,21 +113,34 @@ def _attempts(attempts: Sequence[Attempt]) -> list[str]:
 
 
 def _faults(log: Compressed, faults: Sequence[tuple[Line, str]]) -> list[str]:
-    place = {(line.file, line.number, line.raw): index for index, line in enumerate(log.lines)}
-    shown: set[int] = set()
     written: list[str] = []
-    for fault, why in faults:
-        at = place.get((fault.file, fault.number, fault.raw))
-        if at is None or at in shown:
-            continue
-        written.append(f"-- {_short(why)}")
+    for at, why in _places(log, faults).items():
+        written += [f"-- {_short(why)}", _numbered(log.lines[at], log, _LONGEST_FAULT)]
+    return written
+
+
+def _neighbours(log: Compressed, faults: Sequence[tuple[Line, str]]) -> list[str]:
+    places = _places(log, faults)
+    shown = set(places)
+    written: list[str] = []
+    for at in places:
         for index in range(max(0, at - _NEIGHBOURS), min(len(log.lines), at + _NEIGHBOURS + 1)):
             line = log.lines[index]
-            if index not in shown and line.file == fault.file:
+            if index not in shown and line.file == log.lines[at].file:
                 shown.add(index)
-                longest = _LONGEST_FAULT if index == at else _LONGEST
-                written.append(_numbered(line, log, longest))
+                written.append(_numbered(line, log))
     return written
+
+
+def _places(log: Compressed, faults: Sequence[tuple[Line, str]]) -> dict[int, str]:
+    """Find the faults among the kept lines; of several reasons for a line the first is given."""
+    place = {(line.file, line.number, line.raw): index for index, line in enumerate(log.lines)}
+    found: dict[int, str] = {}
+    for fault, why in faults:
+        at = place.get((fault.file, fault.number, fault.raw))
+        if at is not None:
+            found.setdefault(at, why)
+    return found
 
 
 def _end(log: Compressed) -> list[str]:

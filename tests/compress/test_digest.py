@@ -34,7 +34,10 @@ def test_the_first_faults_stand_first_with_their_neighbours_and_original_numbers
     page = digest(a_log(*lines), [(lines[5], "PumpFault: it leaks")], [], 6000)
     assert shown(page, "First faults") == [
         "-- PumpFault: it leaks",
-        *[f"{number}: line {number}" for number in range(300, 1000, 100)],
+        "600: line 600",
+    ]
+    assert shown(page, "Round the faults") == [
+        f"{number}: line {number}" for number in range(300, 1000, 100) if number != 600
     ]
     assert page.index("First faults") < page.index("End of the log")
 
