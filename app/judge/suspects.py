@@ -30,8 +30,10 @@ def suspects(root: Finding, detected: Detected, rulebook: Rulebook) -> tuple[Sus
         everything = [s for finding in detected.findings for s in finding.sightings]
         named = list(_silent(everything, where))
     if _is_everybody(named, where) and not _has_hardware(root):
-        return ()
-    if not any(place.rank is not None for place in named) and root.cause not in _WAITS:
+        named = []
+        if not _is_of_a_machine(root, rulebook):
+            return ()
+    elif not any(place.rank is not None for place in named) and root.cause not in _WAITS:
         named += _first_exit(detected)
     if not named and where.only_host and _is_of_a_machine(root, rulebook):
         named = [Suspect(where.only_host, why="the only host of the job")]

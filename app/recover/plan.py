@@ -24,6 +24,10 @@ _BROKEN_AT_ONCE = (
     "It went wrong within the first steps, so there is nothing to go back to: lower the learning"
     " rate, train in bf16, look for a division by zero or a broken sample."
 )
+_UNKNOWN_HOST = (
+    "The log does not name the host to be taken out: find it first (`sacct -j JOB -o nodelist`,"
+    " `kubectl get pods -o wide`, `dmesg -T` on each), since a restart may land on it again."
+)
 _NEVER_WORKED = (
     "No step was ever made: look at interface names, GID index, partition keys, routes and firewall"
     " before you suspect a machine."
@@ -58,9 +62,12 @@ def plan(
     if action == "cordon_and_restart":
         targets = nodes_to_take_out(root, verdict.suspects, job, repeated_on)
     facts = _facts(root, verdict.suspects)
+    may_restart = _may_restart(action, verdict, root, rulebook)
+    if action == "cordon_and_restart" and not targets:
+        may_restart, reason = False, (*reason, _UNKNOWN_HOST)
     return Plan(
         action=action,
-        restart=_may_restart(action, verdict, root, rulebook),
+        restart=may_restart,
         targets=targets,
         steps=tuple(_filled(step, facts) for step in (*reason, *steps)),
         commands=commands(action, targets, f"{root.cause} {root.signal}", job),

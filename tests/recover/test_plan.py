@@ -155,7 +155,7 @@ def test_a_fact_that_holds_a_slot_is_not_filled_again() -> None:
 @pytest.mark.parametrize(
     ("cause", "restart"),
     [
-        ("ECCError", True),
+        ("ECCError", False),  # no host is told that could be taken out
         ("CUDAError", True),
         ("StorageError", True),
         ("ConnectionError", True),
@@ -170,7 +170,14 @@ def test_what_may_start_again_by_itself(cause: str, restart: bool) -> None:
     assert planned(a_finding(cause)).restart is restart
 
 
-@pytest.mark.parametrize("cause", ["CUDAError", "ECCError", "Preempted", "LossSpike"])
+def test_a_job_whose_bad_host_is_not_told_waits_for_a_person() -> None:
+    assert planned(on("n7"), Suspect("n7")).restart
+    unknown = planned(a_finding("ECCError"))
+    assert (unknown.action, unknown.targets, unknown.restart) == ("cordon_and_restart", (), False)
+    assert "does not name the host" in unknown.steps[0]
+
+
+@pytest.mark.parametrize("cause", ["CUDAError", "Preempted", "LossSpike"])
 def test_nothing_restarts_beside_a_proof_that_something_must_be_mended(cause: str) -> None:
     assert not planned(a_finding(cause), roots={"KeyError": "proof"}).restart
     assert planned(a_finding(cause), roots={"KeyError": "clue"}).restart
@@ -178,14 +185,14 @@ def test_nothing_restarts_beside_a_proof_that_something_must_be_mended(cause: st
 
 
 def test_the_signal_of_another_root_decides_whether_it_must_be_mended() -> None:
-    said = verdict("ECCError")
+    said = verdict("StorageError")
     for signal, cause, restart in (
         ("wrong_argument", "CUDAError", False),
         ("lost_device", "KeyError", True),
     ):
         other = Root(cause, signal, "proof", 1, "log", 1)
         beside = Verdict(said.primary, other_roots=(other,))
-        done = plan(beside, a_finding("ECCError"), BOOK, Job(), steps_made=9)
+        done = plan(beside, a_finding("StorageError"), BOOK, Job(), steps_made=9)
         assert done.restart is restart
 
 
