@@ -18,6 +18,7 @@ _IN_NAME = tuple(
     re.compile(rf"(?<![a-z]){word}[-_.]?(\d{{1,15}})", re.IGNORECASE)
     for word in ("attempt", "restart", "requeue", "retry", "try", "run")
 )
+_WEAK = _IN_NAME[-2:]  # try_3, run_3: as often the number of a rank or an experiment
 _Span = tuple[int, int]
 
 
@@ -52,7 +53,8 @@ def _by_name(log: Compressed, clocks: "_Clocks") -> tuple[Attempt, ...] | None:
             if match:
                 of_number[int(match[1])].append(index)
         files = [of_number[number] for number in sorted(of_number)]
-        if all(found) and len(files) > 1 and clocks.in_turn(files):
+        told = clocks.tell(files) if pattern in _WEAK else True
+        if all(found) and len(files) > 1 and told and clocks.in_turn(files):
             return tuple(
                 Attempt(n, {index: (1, log.files[index].lines) for index in own})
                 for n, own in enumerate(files, 1)
@@ -144,6 +146,10 @@ class _Clocks:
         before = max((time for n, time in self._of_file[file] if n < number), default=None)
         after = min((time for n, time in self._of_file[file] if n >= number), default=None)
         return before is not None and after is not None and after < before
+
+    def tell(self, groups: Sequence[Sequence[int]]) -> bool:
+        """Say whether each group of files has a clock."""
+        return all(self._times(files) for files in groups)
 
     def in_turn(self, groups: Sequence[Sequence[int]]) -> bool:
         """Say whether no group of files began while the one before it was in its first half."""

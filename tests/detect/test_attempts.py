@@ -120,7 +120,6 @@ def test_a_file_that_ends_before_an_attempt_began_belongs_to_an_earlier_one() ->
         ["run_7/attempt_0/0.log", "run_7/attempt_1/0.log"],
         ["job.restart1.out", "job.restart2.out"],
         ["slurm-4711-requeue0.out", "slurm-4711-requeue1.out"],
-        ["run-20260101/output.log", "run-20260102/output.log"],
         ["Attempt-9.log", "Attempt-10.log"],
     ],
 )
@@ -147,6 +146,7 @@ def test_several_files_may_bear_the_name_of_one_attempt() -> None:
     "names",
     [
         ["torchrun_0.log", "torchrun_1.log"],
+        ["run_0.log", "run_1.log"],
         ["srun1.out", "srun2.out"],
         ["entry-0.log", "entry-1.log"],
         ["node0-attempt1.log", "node1-attempt1.log"],
