@@ -18,14 +18,15 @@ def is_completed(detected: Detected, ranking: Ranking, rulebook: Rulebook, job: 
         return not any(_beats_the_trainer(root, detected, rulebook) for root in roots)
     if _scheduler_objects(job) or detected.ending.failed is not None:
         return False
-    if _scheduler_agrees(job):
+    if scheduler_agrees(job):
         return not any(root.strength == "proof" for root in roots)
     if detected.ending.finished == "wrapper":
         return not roots
     return detected.ending.finished == "hint" and not ranking.roots
 
 
-def _scheduler_agrees(job: Job) -> bool:
+def scheduler_agrees(job: Job) -> bool:
+    """Say whether the scheduler reports that the job ended well."""
     if job.state is not None:
         return job.state.strip().upper() in _ENDED_WELL
     return job.exit_code == 0
@@ -34,7 +35,7 @@ def _scheduler_agrees(job: Job) -> bool:
 def _scheduler_objects(job: Job) -> bool:
     if job.exit_code not in (None, 0) or job.signal:
         return True
-    return job.state is not None and not _scheduler_agrees(job)
+    return job.state is not None and not scheduler_agrees(job)
 
 
 def _beats_the_trainer(root: Finding, detected: Detected, rulebook: Rulebook) -> bool:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from app.judge.completion import is_completed
+from app.judge.completion import is_completed, scheduler_agrees
 from app.judge.primary import rank
 from app.judge.suspects import of_a_death, suspects
 from app.model import (
@@ -41,7 +41,7 @@ def judge(
     root = next((r for r in ranking.roots if _may_be_primary(r, rulebook)), None)
     if root is None or _outranked_by_unknown(ranking):
         return _outcome("Unknown", detected, ranking, files, job), None
-    return _named(root, detected, ranking, files, rulebook), root
+    return _named(root, detected, ranking, files, rulebook, job), root
 
 
 def _may_be_primary(root: Finding, rulebook: Rulebook) -> bool:
@@ -60,6 +60,7 @@ def _named(
     ranking: Ranking,
     files: Sequence[LogFile],
     rulebook: Rulebook,
+    job: Job,
 ) -> Verdict:
     others = [r for r in ranking.roots if r is not root]
     cause = rulebook.causes[root.cause]
@@ -69,16 +70,16 @@ def _named(
             domain=cause.domain,
             signal=root.signal,
             strength=root.strength,
-            confidence=_confidence(root, others),
+            confidence=_confidence(root, others, job),
             fingerprint=fingerprint(root),
-            summary=f"{cause.title}: {root.summary}" if root.summary else cause.title,
+            summary=_summary(cause.title, root.summary),
             first_seen=_seen(root.first, files),
         ),
         explained=tuple(_explained(e, files) for e in ranking.explained),
         other_roots=tuple(_root(r, files) for r in others if _is_rival(r, root)),
         evidence=_evidence(root, ranking, detected, files),
         suspects=suspects(root, detected, rulebook),
-        remarks=detected.remarks,
+        remarks=(*detected.remarks, *_objections(job)),
     )
 
 
@@ -117,11 +118,21 @@ def _outcome(
     )
 
 
-def _confidence(root: Finding, others: Sequence[Finding]) -> Confidence:
+def _confidence(root: Finding, others: Sequence[Finding], job: Job) -> Confidence:
     rivals = [other for other in others if _is_rival(other, root)]
     if root.strength == "proof":
-        return "medium" if rivals else "high"
+        return "medium" if rivals or scheduler_agrees(job) else "high"
     return "medium" if root.strength == "clue" and not rivals else "low"
+
+
+def _summary(title: str, told: str) -> str:
+    return title if not told or told.lower() == title.lower() else f"{title}: {told}"
+
+
+def _objections(job: Job) -> tuple[str, ...]:
+    if scheduler_agrees(job):
+        return ("the scheduler says that the job ended well; the log says otherwise",)
+    return ()
 
 
 def _is_rival(other: Finding, root: Finding) -> bool:
