@@ -17,7 +17,8 @@ ENV PATH=/opt/firstfault/bin:$PATH \
     FIRSTFAULT_HOST=127.0.0.1
 USER 10001
 WORKDIR /var/lib/firstfault
-EXPOSE 8000
+# The service has no access tokens yet and listens inside the container only: reach it with
+# `docker exec`, or share its network (`--network container:NAME`).
 HEALTHCHECK --interval=30s --timeout=5s --start-period=20s \
     CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8000/healthz', timeout=4)"]
 CMD ["firstfault", "serve"]

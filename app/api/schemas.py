@@ -139,6 +139,8 @@ class VersionsOut(BaseModel):
 
     firstfault: str
     rules: str
+    prompts: str | None
+    model: str | None
 
 
 class Complete(BaseModel):
@@ -154,7 +156,9 @@ class Complete(BaseModel):
     evidence: tuple[EvidenceOut, ...]
     suspects: tuple[SuspectOut, ...]
     recovery: RecoveryOut
+    precedents: tuple[object, ...]
     attempts: tuple[AttemptOut, ...]
+    opinion: object | None
     remarks: tuple[str, ...]
     log: LogOut
     versions: VersionsOut

@@ -4,6 +4,7 @@ The log is copied with secrets, addresses and user names masked. Masking by patt
 no promise: whoever commits the copy reads it first, and is told so.
 """
 
+import io
 import re
 from collections.abc import Callable
 from difflib import get_close_matches
@@ -60,15 +61,18 @@ def add(
     if not name or copy.exists():
         raise UsageError(f"{copy}: exists; give the story another name with --story")
     text, count = masked(_text(log))
-    copy.parent.mkdir(exist_ok=True)
-    copy.write_text(text)
-    found = diagnose([copy], compiled)
+    data = io.BytesIO(text.encode())
+    found = diagnose([data], compiled)
     about = {"origin": origin or "not told", **_answer(primary, found, compiled)}
-    copy.with_suffix(".yaml").write_text(
-        yaml.safe_dump(
-            about, sort_keys=False, allow_unicode=True, default_flow_style=None, width=1000
-        )
+    answer = yaml.safe_dump(
+        about, sort_keys=False, allow_unicode=True, default_flow_style=None, width=1000
     )
+    try:
+        copy.parent.mkdir(exist_ok=True)
+        copy.write_text(text, encoding="utf-8")
+        copy.with_suffix(".yaml").write_text(answer, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{copy}: cannot be written: {error.strerror or error}") from error
     print(f"{copy}: {count} places masked; read it before you commit it")
     told = found.verdict.primary.cause
     if told == primary:
@@ -131,11 +135,12 @@ def _answer(primary: str, found: Diagnosis, compiled: Compiled) -> dict[str, obj
     right = verdict.primary.cause == primary
     action = "none" if primary in OUTCOMES else compiled.rulebook.causes[primary].recovery.action
     present = sorted({primary, *(item.cause for item in verdict.explained)} - set(OUTCOMES))
-    lines = sorted({item.line for item in verdict.evidence if item.why in verdict.primary.summary})
+    said = verdict.primary.summary.lower()
+    lines = sorted({item.line for item in verdict.evidence if item.why.lower() in said})
     return {
         "primary": primary,
         "present": present if right else [primary] if primary not in OUTCOMES else [],
         "evidence": lines if right else [],
         "action": found.plan.action if right else action,
-        "keeps": lines if right else [],
+        "keeps": list(lines) if right else [],
     }
