@@ -54,7 +54,8 @@ def _compare(
     log: Path, variant: str, rules: tuple[Path, Path], compiled: Compiled, repeat: int
 ) -> None:
     mb = log.stat().st_size / 1e6
-    sample = log.read_bytes()[: 3 << 20].rpartition(b"\n")[0] + b"\n"
+    with log.open("rb") as file:
+        sample = file.read(3 << 20).rpartition(b"\n")[0] + b"\n"
     print(f"\n{variant}: {mb:.0f} MB")
     agree = _agreement(sample, compiled)
     print(f"  agrees with the naive reference on {len(sample) / 1e6:.1f} MB: {agree}")
