@@ -12,8 +12,8 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 MOST_MB = 200
 STREAMS = [
-    *["no_newline:300", "nul:300", "bar:150", "coloured:24", "distinct:32", "hits:32", "dense:16"],
-    *["emoji:20", "states:2", "short:3", "blank:16"],
+    *["no_newline:300", "nul:200", "bar:100", "coloured:16", "distinct:16", "hits:16", "dense:8"],
+    *["emoji:16", "states:1", "short:2", "blank:4"],
 ]
 
 

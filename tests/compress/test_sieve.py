@@ -46,20 +46,23 @@ def test_a_line_met_by_a_probe_stays_although_a_filter_drops_it():
     assert (line.number, line.met) == (1001, (LEAKS,))
 
 
-@pytest.mark.parametrize("loud", [ROUTINE, b"note %d of the keeper\n", b"pump 3 leaks again %d\n"])
-def test_one_rare_line_among_a_million_stays(loud):
+@pytest.mark.parametrize(
+    ("loud", "times"),
+    [(ROUTINE, 500_000), (b"note %d of the keeper\n", 100_000), (b"pump 3 leaks, %d\n", 100_000)],
+)
+def test_one_rare_line_among_a_million_stays(loud, times):
     rare = b"waited 30 s for the pump\n"
-    half = b"".join(loud % n for n in range(500_000))
+    half = b"".join(loud % n for n in range(times))
     log = read(half + rare + half)
     (line,) = (line for line in log.lines if "waited" in line.raw)
-    assert (line.number, line.met) == (500_001, (WAITED,))
+    assert (line.number, line.met) == (times + 1, (WAITED,))
     assert len(log.lines) < 16_000
 
 
-def test_one_plain_line_unlike_all_others_stays_among_a_million():
-    half = b"".join(b"note %d of the keeper\n" % n for n in range(500_000))
+def test_one_plain_line_unlike_all_others_stays():
+    half = b"".join(b"note %d of the keeper\n" % n for n in range(100_000))
     log = read(half + b"the keeper fell asleep\n" + half)
-    assert where(log, "asleep") == [500_001]
+    assert where(log, "asleep") == [100_001]
 
 
 def test_one_timeout_line_of_each_of_thousands_of_ranks_stays():
@@ -69,7 +72,7 @@ def test_one_timeout_line_of_each_of_thousands_of_ranks_stays():
 
 
 def test_of_a_probe_that_meets_too_much_the_first_and_the_last_lines_stay():
-    total = 200_000
+    total = 60_000
     log = read(b"".join(b"pump %d leaks\n" % n for n in range(total)))
     found = [int(line.raw.split()[1]) for line in log.lines if line.met]
     assert found[:PER_PROBE] == list(range(PER_PROBE))
@@ -112,7 +115,7 @@ def test_budgets_hold_on_lines_that_all_meet_probes():
 
 
 def test_budgets_hold_on_lines_that_were_redrawn_a_thousand_times():
-    log = read((b"\ra\rb" * 500 + b"\n") * 1200)
+    log = read((b"\ra\rb" * 500 + b"\n") * 600)
     assert len(log.lines) < MAX_LINES * 1.3
 
 
