@@ -155,7 +155,14 @@ def _end(log: Compressed) -> list[str]:
 
 def _kinds(templates: Sequence[Template]) -> list[str]:
     rarest = sorted(templates, key=lambda template: (template.count, template.first))
-    return [f"{t.count:>7} x {_short(t.text)}  (line {t.first[1]})" for t in rarest]
+    return [f"{t.count:>7} x {_short(t.text)}  (line {t.first[1]}{_ranks(t)})" for t in rarest]
+
+
+def _ranks(template: Template) -> str:
+    ranks = template.ranks
+    if not ranks:
+        return ""
+    return f", rank {ranks[0]}" if len(ranks) == 1 else f", {len(ranks)} ranks from {ranks[0]} on"
 
 
 def _removed(log: Compressed) -> list[str]:

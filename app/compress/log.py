@@ -17,7 +17,7 @@ from app.compress.sample import sampled
 from app.compress.scan import Scanned, Scanner
 from app.compress.series import SeriesReader
 from app.compress.sieve import Clean, ReadPrefix, Sieve
-from app.compress.template import Templates
+from app.compress.template import Templates, with_printers
 from app.model import Compressed, Line, LogFile, Point
 from app.rulebook.compiled import TRACE, Compiled
 
@@ -166,7 +166,7 @@ class _Taking:
         return Compressed(
             files=files,
             lines=tuple(self._lines),
-            templates=self._templates.templates(),
+            templates=with_printers(self._templates.templates(), self._lines),
             points=tuple(self._points),
             counts=dict(self._budget.counts),
             removed=self._routine.shares_of(dropped),

@@ -11,12 +11,13 @@ what comes beyond that is counted in one template named `…`.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from app.compress.scan import Ints, Scanned
-from app.model import Template
+from app.model import Line, Template
 
 MAX_TEMPLATES = 5_000
 _SHAPES_BUDGET = 4 << 20  # bytes
@@ -133,6 +134,26 @@ class _Shapes:
         if self._room > 0 and shape not in self._of:
             self._of[shape] = tally
             self._room -= len(shape) + 200  # what the entry itself takes
+
+
+def with_printers(templates: Sequence[Template], lines: Iterable[Line]) -> tuple[Template, ...]:
+    """Add the ranks and hosts that printed each template, as far as lines of it were kept."""
+    ranks: dict[str, set[int]] = {}
+    hosts: dict[str, set[str]] = {}
+    for line in lines:
+        if line.rank is None and not line.host:
+            continue
+        text = _text(template_of(line.raw.encode("utf-8", "replace")))
+        ranks.setdefault(text, set()).update(() if line.rank is None else (line.rank,))
+        hosts.setdefault(text, set()).update((line.host,) if line.host else ())
+    return tuple(
+        replace(
+            template,
+            ranks=tuple(sorted(ranks.get(template.text, ()))),
+            hosts=tuple(sorted(hosts.get(template.text, ()))),
+        )
+        for template in templates
+    )
 
 
 def template_of(line: bytes) -> bytes:

@@ -4,7 +4,8 @@ from hypothesis import strategies as st
 
 from app.compress import template
 from app.compress.scan import Scanner
-from app.compress.template import MAX_TEMPLATES, Templates, template_of
+from app.compress.template import MAX_TEMPLATES, Templates, template_of, with_printers
+from app.model import Line, Template
 from tests.compress.plant import plant
 
 SCANNER = Scanner(plant())
@@ -140,3 +141,14 @@ def test_memory_of_shapes_is_bounded():
     held = sum(len(shape) for shape in found._shapes._of)
     assert held < 5 << 20
     assert sum(t.count for t in found.templates()) == 30_000
+
+
+def test_the_ranks_and_hosts_that_print_a_template_are_told():
+    templates = (Template("[rank#]: shard # is slow", 2, (0, 1), (0, 2), "x"),)
+    lines = [
+        Line(0, 1, "[rank3]: shard 7 is slow", "shard 7 is slow", rank=3, host="n1"),
+        Line(0, 2, "[rank12]: shard 9 is slow", "shard 9 is slow", rank=12, host="n2"),
+        Line(0, 3, "[rank5]: all is well", "all is well", rank=5),
+    ]
+    (told,) = with_printers(templates, lines)
+    assert (told.ranks, told.hosts) == ((3, 12), ("n1", "n2"))
