@@ -16,6 +16,7 @@ from app.rulebook.pattern import Pattern, parse
 from app.rulebook.reading import Reading
 from app.rulebook.rulebook import Rulebook
 
+_KEPT_IN_CACHE = 8  # a team that edits rules makes a new file with each change
 _PROOF = {
     part: {"__all__": {"hits", "misses", "examples"}}
     for part in ("causes", "signals", "benign", "filters", "marks")
@@ -95,7 +96,8 @@ def made_by() -> str:
 def write_whole(path: Path, data: bytes) -> None:
     """Write a cache file so that readers see all of it or none; give up silently if it cannot be.
 
-    A cache that cannot be written costs time, never an answer.
+    A cache that cannot be written costs time, never an answer. Of each kind of file, told by its
+    name up to the first hyphen, the last ones are kept.
     """
     part = None
     try:
@@ -104,6 +106,10 @@ def write_whole(path: Path, data: bytes) -> None:
             part = file.name
             file.write(data)
         os.replace(part, path)
+        kind = path.name.partition("-")[0]
+        old = sorted(path.parent.glob(f"{kind}-*"), key=os.path.getmtime, reverse=True)
+        for forgotten in old[_KEPT_IN_CACHE:]:
+            forgotten.unlink(missing_ok=True)
     except OSError:
         if part and os.path.exists(part):
             os.unlink(part)

@@ -288,3 +288,13 @@ def test_several_writers_at_once_leave_one_whole_file(tmp_path: Path) -> None:
     assert len(list(cache.iterdir())) == 1
     assert all(without_proof(book) == without_proof(books[0]) for book in books)
     assert not load(rules, cache).signals[0].hits
+
+
+def test_the_cache_keeps_only_the_last_files_of_each_kind(tmp_path: Path) -> None:
+    for number in range(12):
+        write_whole(tmp_path / f"rulebook-{number}.json", b"{}")
+        os.utime(tmp_path / f"rulebook-{number}.json", (number, number))
+    write_whole(tmp_path / "hyperscan-1.db", b"")
+    write_whole(tmp_path / "rulebook-12.json", b"{}")
+    kept = {path.name for path in tmp_path.iterdir()}
+    assert kept == {"hyperscan-1.db", *(f"rulebook-{number}.json" for number in range(5, 13))}
