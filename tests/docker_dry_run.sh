@@ -19,4 +19,4 @@ run=${run//\/opt\/firstfault/$work/opt}
 cd "$work"
 export FIRSTFAULT_CACHE_DIR="$work/cache"
 "$work/opt/bin/firstfault" rules check
-"$work/opt/bin/firstfault" diagnose "$source"/fixtures/CUDAError/*.log | head -n 5
+"$work/opt/bin/firstfault" diagnose "$source"/fixtures/CUDAError/timeouts_everywhere_one_illegal_access.log
