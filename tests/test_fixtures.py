@@ -12,8 +12,9 @@ from app.judge.primary import rank
 from app.model import Diagnosis, Job
 from app.pipeline import Limits, compressed, diagnose
 from app.rulebook.compiled import Compiled
+from app.story import Answer, Aspect, Story
 from tests.conftest import RULES
-from tests.labelled import ROOT, Answer, Aspect, Story, stories
+from tests.labelled import ROOT, stories
 
 # A story in each folder of causes, and enough of what is easily got wrong.
 _AT_LEAST = {"Completed": 8, "Unknown": 3}

@@ -4,8 +4,8 @@ import pytest
 import yaml
 
 from app.cli.fixtures import masked
+from app.story import Answer
 from tests.cli.running import Command
-from tests.labelled import Answer
 
 _LOG = """\
 + export HF_TOKEN=hf_0123456789abcdefghij
