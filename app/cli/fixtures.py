@@ -6,7 +6,6 @@ no promise: whoever commits the copy reads it first, and is told so.
 
 import io
 import re
-from collections.abc import Callable
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated
@@ -16,6 +15,7 @@ import yaml
 
 from app.cli.rulebook import compiled_rules
 from app.errors import SourceError, UsageError
+from app.masking import hidden
 from app.model import Diagnosis
 from app.pipeline import diagnose
 from app.rulebook.compiled import Compiled
@@ -24,23 +24,6 @@ from app.rulebook.rulebook import OUTCOMES
 fixtures = typer.Typer(help="Keep logs with their right answers, as tests.")
 
 _MOST_BYTES = 2 << 20
-_MASK = "***"
-
-# WANDB_API_KEY=1f0c…   "hf_token": "…"   --password …   Authorization: Bearer …
-_SECRET = re.compile(
-    r"(?i)((?:api[_-]?key|access[_-]?key|secret|token|password|passwd)[a-z_]{0,20}[\"']?"
-    r"(?: ?[=:] ?| +)[\"']?(?:Bearer +)?|\bBearer +)([A-Za-z0-9/+_.=-]{8,})"
-)
-# hf_… and its like tell by themselves that they are keys; eyJ… is a JSON web token
-_KEY = re.compile(
-    r"\b(?:hf_|sk-|pat_|gh[opsu]_|glpat-|xox[abp]-|AKIA|ASIA|eyJ)[A-Za-z0-9_.-]{16,400}"
-)
-# https://ines:hunter2@mirror.example/simple
-_IN_URL = re.compile(r"(://)([^\s/:@]{1,64}:[^\s/@]{1,128})(?=@)")
-_MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+")
-# /home/ines/run   /scratch/users/ines   user=ines   USER: ines
-_HOME = re.compile(r"((?:/home|/[Uu]sers?)/|\b(?i:user|username|logname)[=:] ?)([A-Za-z][\w.-]*)")
-_NOBODY = {"root", "user", "ubuntu", "nobody", "shared", "runner"}
 
 
 @fixtures.command()
@@ -60,8 +43,8 @@ def add(
     copy = into / primary / f"{name}.log"
     if not name or copy.exists():
         raise UsageError(f"{copy}: exists; give the story another name with --story")
-    text, count = masked(_text(log))
-    data = io.BytesIO(text.encode())
+    masked = hidden(_text(log))
+    data = io.BytesIO(masked.text.encode())
     found = diagnose([data], compiled)
     about = {"origin": origin or "not told", **_answer(primary, found, compiled)}
     answer = yaml.safe_dump(
@@ -69,42 +52,16 @@ def add(
     )
     try:
         copy.parent.mkdir(exist_ok=True)
-        copy.write_text(text, encoding="utf-8")
+        copy.write_text(masked.text, encoding="utf-8")
         copy.with_suffix(".yaml").write_text(answer, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"{copy}: cannot be written: {error.strerror or error}") from error
-    print(f"{copy}: {count} places masked; read it before you commit it")
+    print(f"{copy}: {masked.places} places masked; read it before you commit it")
     told = found.verdict.primary.cause
     if told == primary:
         print("the verdict is right already; the test keeps it so")
     else:
         print(f"the verdict is {told} as yet; fill in the lines of `evidence`, then mend the rules")
-
-
-def masked(text: str) -> tuple[str, int]:
-    """Mask secrets, mail addresses and user names; tell how many places were changed."""
-    changed = 0
-    people: dict[str, str] = {}
-
-    def hide(cover: Callable[[re.Match[str]], str]) -> Callable[[re.Match[str]], str]:
-        def covered(found: re.Match[str]) -> str:
-            nonlocal changed
-            told = cover(found)
-            changed += told != found[0]
-            return told
-
-        return covered
-
-    def person(found: re.Match[str]) -> str:
-        if found[2].lower() in _NOBODY:
-            return found[0]
-        return found[1] + people.setdefault(found[2], f"user{len(people) + 1}")
-
-    text = _IN_URL.sub(hide(lambda found: found[1] + _MASK), text)
-    text = _KEY.sub(hide(lambda found: _MASK), text)
-    text = _SECRET.sub(hide(lambda found: found[1] + _MASK), text)
-    text = _MAIL.sub(hide(lambda found: "somebody@mail.example"), text)
-    return _HOME.sub(hide(person), text), changed
 
 
 def _text(log: Path) -> str:

@@ -3,7 +3,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-from app.cli.fixtures import masked
 from app.story import Answer
 from tests.cli.running import Command
 
@@ -69,33 +68,3 @@ def test_an_unknown_cause_an_old_name_and_a_missing_folder_are_refused(
     assert "exists" in firstfault.refused(*add, "KeyError")
     assert (folder / "KeyError" / "train_7.log").read_text() == "old"
     assert "no such folder" in firstfault.refused(*add, "KeyError", "--into", folder / "gone")
-
-
-@pytest.mark.parametrize(
-    ("text", "left"),
-    [
-        ("WANDB_API_KEY=0a1b2c3d4e5f60718293", "WANDB_API_KEY=***"),
-        ('{"password": "hunter2hunter2"}', '{"password": "***"}'),
-        ("Authorization: Bearer abcdefgh12345", "Authorization: Bearer ***"),
-        ("login with hf_abcdefghijklmnopqrst ok", "login with *** ok"),
-        ("index https://ines:hunter2@mirror.example/simple", "index https://***@mirror.example/simple"),
-        ("mail ines.k@lab.example.org now", "mail somebody@mail.example now"),
-        ("/home/ines/a /home/bo/b /Users/ines/c", "/home/user1/a /home/user2/b /Users/user1/c"),
-        ("USER=ines", "USER=user1"),
-    ],
-)  # fmt: skip
-def test_secrets_addresses_and_names_are_masked(text: str, left: str) -> None:
-    assert masked(text)[0] == left
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "tokens per second: 123456.789",
-        "padding token: <pad>, 32000 tokens",
-        "/home/ubuntu/run /root/run user: root",
-        "NCCL WARN NET/IB : Got completion from peer 10.0.0.1<4401> with status=12",
-    ],
-)
-def test_what_is_no_secret_stays(text: str) -> None:
-    assert masked(text) == (text, 0)
