@@ -132,13 +132,16 @@ class Sighting:
     """One signal met at one place; `facts` are what its pattern captured there.
 
     `strength` is the signal's, or less where the place speaks against it: an exception that was
-    caught and logged is a clue at most.
+    caught and logged is a clue at most. `doubt` says what words weakened it; it `stands` unless
+    they leave nothing of it.
     """
 
     signal: str
     line: Line
     strength: Strength
     facts: Mapping[str, str] = field(default_factory=dict)
+    doubt: str = ""
+    stands: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,12 @@
 
 The class of an exception says little (`RuntimeError` is raised for forty reasons), its text says
 more, and where it was raised more still. So signals compete: a pattern on the text beats a class
-narrowed by message or frames, that beats a class alone, and `*` comes last.
+narrowed by message or frames, that beats a class alone, and plain words and `*` come last.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from app.detect.signals import is_benign
+from app.detect.signals import is_benign, standing
 from app.detect.traceback import Raised
 from app.model import Sighting, Strength
 from app.rulebook.compiled import Compiled
@@ -16,6 +16,7 @@ from app.rulebook.signal import Signal
 
 _RANK: Mapping[Strength, int] = {"proof": 3, "clue": 2, "echo": 1, "context": 0}
 _BY_TEXT = 3
+_BY_PLAIN_WORDS = 0
 _AT_MOST: Mapping[str, Strength] = {"logged": "clue", "bare": "clue", "reported": "echo"}
 
 
@@ -24,7 +25,7 @@ def understand(
 ) -> tuple[Sighting, ...]:
     """Replace what was sighted inside tracebacks by one sighting for each exception."""
     inside = {(r.line.file, number) for r in raised for number in r.lines}
-    outside = [s for s in on_lines if (s.line.file, s.line.number) not in inside]
+    outside = [s for s in standing(on_lines) if (s.line.file, s.line.number) not in inside]
     on_line: dict[tuple[int, int], list[Sighting]] = {}
     for sighting in on_lines:
         on_line.setdefault((sighting.line.file, sighting.line.number), []).append(sighting)
@@ -80,7 +81,8 @@ def _by_text(
             facts = _first_match(source, texts, compiled)
             if facts is not None and signal.strength != "context":
                 weight = literal_weight(compiled.rulebook.patterns[source])
-                yield (_BY_TEXT, _RANK[signal.strength], weight), signal, facts
+                level = _BY_PLAIN_WORDS if signal.general else _BY_TEXT
+                yield (level, _RANK[signal.strength], weight), signal, facts
                 break
 
 

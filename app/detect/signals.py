@@ -1,37 +1,54 @@
 """Prove what the scan found: which signals and marks does each kept line really meet.
 
-The scan's candidates are tried again on the cleaned line, where `unless`, `after` and the benign
-lines have their say.
+The scan's candidates are tried again on the cleaned line, where `unless`, `after`, the benign lines
+and the words round the match have their say.
 """
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from app.detect.doubt import weigh
 from app.model import Line, Marked, Sighting
-from app.rulebook.compiled import Compiled
+from app.rulebook.compiled import Compiled, Met
 from app.rulebook.signal import Signal
 
 _LONGEST_WINDOW = 500
 
 
 def sight(lines: Sequence[Line], compiled: Compiled) -> tuple[Sighting, ...]:
-    """Give every signal that a line meets, in reading order; lines must be in that order."""
+    """Give every signal that a line meets, in reading order; lines must be in that order.
+
+    Those that the words round them leave nothing of are among them, for a traceback is to be
+    believed whatever its words; `standing` takes them out.
+    """
     book = compiled.rulebook
     earlier = _Earlier(compiled)
     found: list[Sighting] = []
     for line in lines:
         for index, source in _candidates(line, compiled, "signal"):
             signal = book.signals[index]
-            facts = facts_on(line, source, compiled)
-            if facts is None or (signal.unless and _meets(signal.unless, line, compiled)):
+            met = meet_on(line, source, compiled)
+            if met is None or (signal.unless and _meets(signal.unless, line, compiled)):
                 continue
             if signal.after and not earlier.holds(signal, line):
                 continue
             if is_benign(line, compiled):
                 continue
-            found.append(Sighting(signal.name, line, signal.strength, facts))
+            found.append(_sighting(signal, line, met))
         earlier.add(line)
     return _once_a_line(found)
+
+
+def _sighting(signal: Signal, line: Line, met: Met) -> Sighting:
+    strength, objection = weigh(signal, met, line.raw)
+    return Sighting(
+        signal=signal.name,
+        line=line,
+        strength=strength or "context",
+        facts=met.facts,
+        doubt=str(objection) if objection else "",
+        stands=strength is not None,
+    )
 
 
 def marks(lines: Iterable[Line], compiled: Compiled) -> tuple[Marked, ...]:
@@ -49,12 +66,23 @@ def marks(lines: Iterable[Line], compiled: Compiled) -> tuple[Marked, ...]:
     return tuple(found)
 
 
+def standing(sightings: Iterable[Sighting]) -> tuple[Sighting, ...]:
+    """Leave out what the words round it speak against."""
+    return tuple(sighting for sighting in sightings if sighting.stands)
+
+
 def facts_on(line: Line, source: str, compiled: Compiled) -> Mapping[str, str] | None:
+    """Match a pattern on a line, after its prefix or with it; give the facts."""
+    met = meet_on(line, source, compiled)
+    return None if met is None else met.facts
+
+
+def meet_on(line: Line, source: str, compiled: Compiled) -> Met | None:
     """Match a pattern on a line, after its prefix or with it."""
-    facts = compiled.match(source, line.text)
-    if facts is None and line.text != line.raw:
-        facts = compiled.match(source, line.raw)
-    return facts
+    met = compiled.meet(source, line.text)
+    if met is None and line.text != line.raw:
+        met = compiled.meet(source, line.raw)
+    return met
 
 
 def is_benign(line: Line, compiled: Compiled) -> bool:

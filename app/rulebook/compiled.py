@@ -45,6 +45,17 @@ class Probe:
     source: str
 
 
+@dataclass(frozen=True, slots=True)
+class Met:
+    """A line cut at what the pattern `source` met in it, with the facts captured there."""
+
+    facts: Mapping[str, str]
+    before: str
+    matched: str
+    behind: str
+    source: str
+
+
 class Compiled:
     """A rulebook ready to run. Safe for several threads, but for one scratch a thread."""
 
@@ -140,14 +151,27 @@ class Compiled:
 
     def match(self, source: str, text: str) -> Mapping[str, str] | None:
         """Prove a pattern on one cleaned line; give its facts, or None where it does not hold."""
-        found = self._regexp(source).search(text.encode("utf-8", "replace"))
+        met = self.meet(source, text)
+        return None if met is None else met.facts
+
+    def meet(self, source: str, text: str) -> Met | None:
+        """Prove a pattern on one cleaned line; give its facts and what stands round the match."""
+        data = text.encode("utf-8", "replace")
+        found = self._regexp(source).search(data)
         if found is None:
             return None
-        return {
-            name.decode(): value.decode("utf-8", "replace")
-            for name, value in found.groupdict().items()
-            if value is not None
-        }
+        start, end = found.span()
+        return Met(
+            facts={
+                name.decode(): value.decode("utf-8", "replace")
+                for name, value in found.groupdict().items()
+                if value is not None
+            },
+            before=data[:start].decode("utf-8", "replace"),
+            matched=data[start:end].decode("utf-8", "replace"),
+            behind=data[end:].decode("utf-8", "replace"),
+            source=source,
+        )
 
     def _regexp(self, source: str) -> "re2._Regexp":
         regexp = self._exact.get(source)

@@ -22,7 +22,8 @@ class Form(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-def _as_list(value: object) -> object:
+def as_list(value: object) -> object:
+    """Take a single value where a list of them is asked for."""
     return [value] if isinstance(value, str) else value
 
 
@@ -54,7 +55,7 @@ CauseName = Annotated[str, StringConstraints(pattern=CAUSE_NAME)]
 EitherName = Annotated[str, StringConstraints(pattern=EITHER_NAME)]
 Sentence = Annotated[str, StringConstraints(strip_whitespace=True, min_length=3)]
 Regex = Annotated[str, AfterValidator(_linear)]
-Regexes = Annotated[tuple[Regex, ...], BeforeValidator(_as_list)]
+Regexes = Annotated[tuple[Regex, ...], BeforeValidator(as_list)]
 RareRegex = Annotated[Regex, AfterValidator(_rare)]
-RareRegexes = Annotated[tuple[RareRegex, ...], BeforeValidator(_as_list)]
-Lines = Annotated[tuple[str, ...], BeforeValidator(_as_list)]
+RareRegexes = Annotated[tuple[RareRegex, ...], BeforeValidator(as_list)]
+Lines = Annotated[tuple[str, ...], BeforeValidator(as_list)]

@@ -112,8 +112,13 @@ class Reading:
 
     def _take_signals(self, document: Document, emitter: str) -> None:
         self.claimed.update(_names_in(document))
-        for index, form in enumerate(self._form(document, SignalFile).signals):
-            signal = Signal(**dict(form), emitter=emitter)
+        file = self._form(document, SignalFile)
+        for index, form in enumerate(file.signals):
+            shared = {
+                "despite": tuple(dict.fromkeys((*file.despite, *form.despite))),
+                "general": file.general if form.general is None else form.general,
+            }
+            signal = Signal(**(dict(form) | shared), emitter=emitter)
             placed = Placed(signal, document, ("signals", index))
             self.signals.setdefault(signal.name, placed)
             self._proven(placed)

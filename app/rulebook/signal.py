@@ -1,8 +1,8 @@
 """The form of a signal: how a cause shows in a log."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from app.model import Action, Strength
 from app.rulebook.cause import Explains
@@ -16,7 +16,13 @@ from app.rulebook.form import (
     RareRegexes,
     Regex,
     Sentence,
+    as_list,
 )
+
+# What may speak against a line: words of possibility or advice, words that deny, a retry that goes
+# on, and a level below that of an error.
+Doubt = Literal["hedge", "denial", "retry", "level"]
+_Doubts = Annotated[tuple[Doubt, ...], BeforeValidator(as_list)]
 
 
 class SignalForm(Form):
@@ -27,7 +33,9 @@ class SignalForm(Form):
     (`*` for any); `message` and `frames` narrow it. Of the signals that fit one exception the most
     specific one is taken. Named groups become facts; `timeout_ms` and `timeout_s` set how far back
     the trouble began. `suspect` says whom the line accuses: its printer, the `{peer}` that it
-    names, or nobody. `refines` lists what is the same event told with less detail.
+    names, or nobody. `refines` lists what is the same event told with less detail. `despite` lists
+    the doubts that do not weaken this signal: it means such lines. A `general` one looks for plain
+    words that any program may print: it falls by less, and what is specific goes before it.
     """
 
     name: Name
@@ -40,6 +48,8 @@ class SignalForm(Form):
     unless: Regex | None = None
     after: RareRegex | None = None
     within: int = Field(0, ge=0)
+    despite: _Doubts = ()
+    general: bool | None = None
     says: Sentence
     suspect: Literal["printer", "peer", "nobody"] = "printer"
     action: Action | None = None
@@ -67,15 +77,21 @@ class SignalForm(Form):
 
 
 class SignalFile(Form):
-    """One file of `rules/signals/`, named after the software that prints the lines."""
+    """One file of `rules/signals/`, named after the software that prints the lines.
+
+    Its `despite` holds for all its signals, `general` for those that do not say otherwise.
+    """
 
     title: Sentence
     summary: Sentence
     references: Lines = ()
+    despite: _Doubts = ()
+    general: bool = False
     signals: tuple[SignalForm, ...]
 
 
 class Signal(SignalForm):
-    """A signal with the emitter whose file holds it."""
+    """A signal with the emitter whose file holds it, and what that file says for all of them."""
 
     emitter: str
+    general: bool = False
