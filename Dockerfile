@@ -4,6 +4,7 @@ WORKDIR /src
 COPY pyproject.toml constraints.txt README.md LICENSE ./
 COPY app app
 COPY rules rules
+COPY prompts prompts
 COPY fixtures fixtures
 RUN python -m venv /opt/firstfault \
     && /opt/firstfault/bin/pip install --no-cache-dir -c constraints.txt .

@@ -6,16 +6,34 @@ FirstFaultError            500 / exit 1
 │   ├── SourceNotFound     404 / exit 2
 │   ├── SourceTooLarge     413 / exit 2   past a limit on size, plain or decompressed
 │   └── OutsideRoots       403 / exit 2   a place that requests may not read
-├── RuleError              500 / exit 2   one fault in a rule file, with its place
-├── RulebookError          500 / exit 2   every fault of a rule folder at once
+├── RuleError              500 / exit 2   one fault in a rule or prompt file, with its place
+├── RulebookError          500 / exit 2   every fault of a folder of these at once
 ├── NotFound               404 / exit 2   a diagnosis that does not exist
 ├── NotReady               409 / exit 2   something asked for before it is there
 ├── Busy                   429 / exit 1   the queue is full; try again later
+├── ModelError             502 / exit 1   a language model gave no answer; the rules' answer stands
 └── StoreError             503 / exit 1   the database or the data folder fails
 """
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
+
+ModelFault = Literal[
+    "unreachable",  # no connection, or one that broke before an answer began
+    "timeout",  # no whole answer in time
+    "rate_limited",  # HTTP 429, for longer than we may wait
+    "broken",  # HTTP 5xx
+    "denied",  # HTTP 401 or 403
+    "rejected",  # a request that the endpoint cannot take, such as one for an unknown model
+    "too_long",  # the question does not fit the context window
+    "cut",  # the answer ends before its end
+    "empty",  # an answer without text
+    "refused",  # the model declines to answer
+    "invalid",  # an answer that does not fit its form, also after the repair
+    "budget",  # the tokens or the cost of the diagnosis or the day are spent
+    "busy",  # too many calls run at once
+]
 
 
 class FirstFaultError(Exception):
@@ -58,7 +76,7 @@ class OutsideRoots(SourceError):
 
 
 class RuleError(FirstFaultError):
-    """One fault in one rule file."""
+    """One fault in one file of rules or one prompt."""
 
     exit_code = 2
 
@@ -70,7 +88,7 @@ class RuleError(FirstFaultError):
 
 
 class RulebookError(FirstFaultError):
-    """Every fault that a rule folder holds."""
+    """Every fault that a folder of rules or prompts holds."""
 
     exit_code = 2
 
@@ -97,6 +115,29 @@ class Busy(FirstFaultError):
     """The queue is full."""
 
     status = 429
+
+
+class ModelError(FirstFaultError):
+    """A language model gave no answer that can be used.
+
+    `retryable` says whether the same question may be answered later.
+    """
+
+    status = 502
+
+    def __init__(self, fault: ModelFault, told: str) -> None:
+        super().__init__(told)
+        self.fault = fault
+
+    @property
+    def retryable(self) -> bool:
+        """Say whether time may heal it."""
+        return self.fault in _PASSING
+
+
+_PASSING: frozenset[ModelFault] = frozenset(
+    {"unreachable", "timeout", "rate_limited", "broken", "cut", "empty", "busy"}
+)
 
 
 class StoreError(FirstFaultError):
