@@ -1,8 +1,9 @@
 """Accept diagnoses, have them done, keep them: the one place with side effects.
 
-A request is in the database before its caller hears of it. What was accepted and has not ended is
-taken up again at the next start, so a service may be killed at any moment. All methods belong to
-the event loop; whatever blocks is sent to threads, whatever computes to worker processes.
+A request is in the database before its caller hears of it, and its making is durable work, so a
+service may be killed at any moment. Several may share one PostgreSQL database; one alone keeps a
+SQLite file. All methods belong to the event loop; whatever blocks is sent to threads, whatever
+computes to worker processes.
 """
 
 import asyncio
@@ -19,6 +20,7 @@ from app.model import Job
 from app.settings import Settings
 from app.store.database import connect
 from app.store.diagnoses import Diagnoses, Entry, Origin, Place, Record, Request, Upload
+from app.store.executors import Executors
 from app.store.ids import new_id
 from app.store.lock import FolderLock
 from app.store.migrate import migrate
@@ -26,11 +28,14 @@ from app.store.threads import StoreThreads
 from app.store.uploads import Uploads
 from app.work import worker
 from app.work.crew import Crew, State
+from app.work.durable import Durable
 from app.work.lane import Lane
+from app.work.presence import Presence
 from app.work.roots import LogRoots
 
 _BLOCK = 1 << 20  # bytes of an upload that are handed to a thread at once
 _SWEEP_SECONDS = 3600
+_TEND_SECONDS = 30
 
 log = structlog.get_logger()
 
@@ -44,7 +49,8 @@ class Service:
         self.uploaded_bytes = 0
         with contextlib.ExitStack() as opened:
             data, cache = settings.data_dir.absolute(), settings.cache_dir.absolute()
-            opened.callback(FolderLock(data).release)
+            if settings.is_alone:
+                opened.callback(FolderLock(data).release)
             engine = connect(settings.database)
             opened.callback(engine.dispose)
             migrate(engine)
@@ -59,10 +65,15 @@ class Service:
                 opened.callback(lanes[-1].close)
                 if number == 0:  # it checks the rules, and fills the cache for the others
                     self.rules = lanes[0].loaded_rules()
+            self._durable = Durable(settings.database, settings.executor)
+            self._presence = Presence(
+                settings.executor, Executors(engine), self._threads, self._durable
+            )
             self.crew = Crew(
                 lanes,
                 self._diagnoses,
                 self._threads,
+                self._durable,
                 self._order,
                 queue_limit=settings.queue_limit,
                 diagnosis_seconds=settings.diagnosis_seconds,
@@ -71,16 +82,16 @@ class Service:
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Take up what is unfinished and work until the block ends; then close everything."""
-        self.crew.take_up(await self._threads.run(self._diagnoses.unfinished))
-        tasks = [asyncio.create_task(self.crew.work()), asyncio.create_task(self._sweep())]
-        try:
+        """Make what is unfinished and what comes until the block ends; then close everything."""
+        async with contextlib.AsyncExitStack() as stack:
+            stack.push_async_callback(asyncio.to_thread, self.close)
+            await self._durable.open()
+            stack.push_async_callback(self._durable.close)
+            stack.push_async_callback(self._presence.leave)
+            stack.push_async_callback(self.crew.drain, self.settings.drain_seconds)
+            for chore in (self._presence.keep, self._tend, self._sweep):
+                stack.push_async_callback(_end, asyncio.create_task(chore()))
             yield
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-            await asyncio.to_thread(self.close)
 
     def close(self) -> None:
         """End the workers and let go of the data folder."""
@@ -204,6 +215,14 @@ class Service:
             return str(self._uploads.path(origin.sha256))
         return str(self._roots.check(Path(origin.path)))
 
+    async def _tend(self) -> None:
+        while True:
+            try:
+                await self.crew.tend()
+            except StoreError as error:
+                log.warning("accepted diagnoses could not be looked after", detail=str(error))
+            await asyncio.sleep(_TEND_SECONDS)
+
     async def _sweep(self) -> None:
         while True:
             try:
@@ -219,6 +238,11 @@ class Service:
         requests = self._diagnoses.unfinished()
         in_use = {o.sha256 for r in requests for o in r.origins if isinstance(o, Upload)}
         return self._uploads.sweep(older_than, in_use)
+
+
+async def _end(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
 
 
 async def _blocks(chunks: AsyncIterable[bytes]) -> AsyncIterator[bytes | bytearray]:

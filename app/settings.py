@@ -6,6 +6,7 @@ Every setting is an environment variable `FIRSTFAULT_<NAME>` or a key of the TOM
 
 import os
 import re
+import socket
 from pathlib import Path
 from typing import Annotated
 
@@ -21,15 +22,20 @@ from pydantic_settings import (
 _PACKAGE = Path(__file__).parent
 
 
-def _rules_dir() -> Path:
-    """Prefer the rules of the installed package; a source tree keeps them beside it."""
-    packaged = _PACKAGE / "data" / "rules"
-    return packaged if packaged.is_dir() else _PACKAGE.parent / "rules"
+def _shipped(name: str) -> Path:
+    """Prefer a folder of the installed package; a source tree keeps it beside the code."""
+    packaged = _PACKAGE / "data" / name
+    return packaged if packaged.is_dir() else _PACKAGE.parent / name
 
 
 def _split(value: object) -> object:
     """Read `/a:/b` as two paths, as in PATH; a TOML file gives a list."""
     return [part for part in re.split("[:,]", value) if part] if isinstance(value, str) else value
+
+
+def _pair(value: object) -> object:
+    """Read `0.4,1.6` as two numbers; a TOML file gives a list."""
+    return re.split(r"\s*,\s*", value) if isinstance(value, str) else value
 
 
 class Settings(BaseSettings):
@@ -50,7 +56,12 @@ class Settings(BaseSettings):
         description="SQLAlchemy URL of the database; default: a SQLite file in data_dir",
     )
     rules_dir: Path = Field(
-        default_factory=_rules_dir, description="folder of rules; default: those that are shipped"
+        default_factory=lambda: _shipped("rules"),
+        description="folder of rules; default: those that are shipped",
+    )
+    prompts_dir: Path = Field(
+        default_factory=lambda: _shipped("prompts"),
+        description="folder of prompts; default: those that are shipped",
     )
     log_roots: Annotated[tuple[Path, ...], NoDecode, BeforeValidator(_split)] = Field(
         default=(),
@@ -79,6 +90,18 @@ class Settings(BaseSettings):
     diagnosis_seconds: float = Field(
         default=900, gt=0, description="time after which a diagnosis is given up"
     )
+    drain_seconds: float = Field(
+        default=20,
+        ge=0,
+        description="time that running diagnoses are given when the service is told to stop; "
+        "what is not done by then is made again at the next start",
+    )
+    replica: str | None = Field(
+        default=None,
+        max_length=256,
+        description="name of this process among those that share a database; one that restarts "
+        "under its name resumes its work at once; default: host name and port",
+    )
     min_free_bytes: ByteSize = Field(
         default=ByteSize(256 << 20),
         ge=0,
@@ -87,6 +110,36 @@ class Settings(BaseSettings):
     retention_days: float = Field(
         default=30, ge=0, description="days that uploaded logs are kept; 0 keeps them for ever"
     )
+    model: str | None = Field(
+        default=None, description="language model to ask where rules leave a doubt; default: none"
+    )
+    model_base_url: str = Field(
+        default="https://api.openai.com/v1",
+        pattern="^https?://",
+        description="its endpoint, of any server that speaks OpenAI's chat completions",
+    )
+    model_api_key: SecretStr | None = Field(
+        default=None, description="its key; local servers need none"
+    )
+    model_context_tokens: int = Field(
+        default=32_768, ge=8_000, description="its context window; what it is shown shrinks to fit"
+    )
+    model_seconds: float = Field(
+        default=120, gt=0, description="time for one question, with retries and repair"
+    )
+    model_parallel: int = Field(default=4, ge=1, description="calls that may run at once")
+    model_prices: Annotated[tuple[float, float], NoDecode, BeforeValidator(_pair)] = Field(
+        default=(0.0, 0.0), description="cost of a million tokens asked and answered, as `0.4,1.6`"
+    )
+    model_tokens: int = Field(
+        default=100_000, ge=0, description="tokens that one diagnosis may take; 0: any number"
+    )
+    model_day_tokens: int = Field(
+        default=0, ge=0, description="tokens that a day (UTC) may take; 0: any number"
+    )
+    model_day_cost: float = Field(
+        default=0, ge=0, description="cost of a day, in the money of the prices; 0: any"
+    )
 
     @property
     def database(self) -> str:
@@ -94,6 +147,18 @@ class Settings(BaseSettings):
         if self.database_url is not None:
             return self.database_url.get_secret_value()
         return f"sqlite:///{self.data_dir.absolute() / 'firstfault.db'}"
+
+    @property
+    def executor(self) -> str:
+        """The name under which this process does durable work."""
+        if self.replica:
+            return self.replica
+        return "one" if self.is_alone else f"{socket.gethostname()}:{self.port or os.getpid()}"
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether no other process can share the database."""
+        return self.database.startswith("sqlite")
 
     @classmethod
     def settings_customise_sources(

@@ -62,7 +62,7 @@ async def diagnose(
     the job is described by query parameters. With `wait` the answer comes at once if it is ready
     within so many seconds; else, and without `wait`, it is to be had from `Location`.
     """
-    service.crew.admit()
+    await service.crew.admit()
     job, origins = await intake.read(request, query, service)
     id = await service.submit(job, tuple(origins))
     record = await service.find(id, query.wait)

@@ -8,7 +8,7 @@ after a crash, and a finished one has its answer and its status together.
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Literal, TypeVarTuple
 
 from sqlalchemy import Engine, Select, bindparam, func, insert, select, update
@@ -18,6 +18,7 @@ from app.errors import NotFound, NotReady
 from app.model import Job
 from app.store.database import transaction
 from app.store.ids import first_id_at, is_id
+from app.store.incidents import remember
 from app.store.outcome import Fault, Outcome
 from app.store.tables import DiagnosisRow as Row
 
@@ -37,7 +38,10 @@ _ENTRIES = select(
     Row.id, Row.status, Row.created_at, Row.finished_at, Row.job,
     Row.cause, Row.domain, Row.confidence, Row.action, Row.summary,
 )  # fmt: skip
-_UNFINISHED = select(Row.id, Row.job, Row.sources).where(Row.status == "queued").order_by(Row.id)
+_WAITS = Row.status == "queued"
+_UNFINISHED = select(Row.id, Row.job, Row.sources).where(_WAITS).order_by(Row.id)
+_REQUEST = select(Row.id, Row.job, Row.sources).where(_BY_ID, _WAITS)
+_COUNT = select(func.count()).select_from(Row).where(_WAITS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +118,15 @@ class Diagnoses:
             connection.execute(_ADD, row)
 
     def finish(self, id: str, result: Outcome | Fault) -> None:
-        """Keep how it ended; what has ended before stays as it is."""
-        values = _of_fault(result) if isinstance(result, Fault) else asdict(result)
+        """Keep how it ended, and the incident; what has ended before stays as it is."""
+        now = time.time()
+        values = _of_fault(result) if isinstance(result, Fault) else _of_outcome(result)
         status: Status = "failed" if isinstance(result, Fault) else "complete"
-        values |= {"id_": id, "status": status, "finished_at": time.time()}
+        values |= {"id_": id, "status": status, "finished_at": now}
         with transaction(self._engine) as connection:
-            connection.execute(_FINISH, values)
+            ended = connection.execute(_FINISH, values).rowcount
+            if ended and isinstance(result, Outcome):
+                remember(connection, id, result, now)
 
     def find(self, id: str) -> Record:
         """Read one; raise NotFound."""
@@ -165,6 +172,21 @@ class Diagnoses:
             rows = connection.execute(_UNFINISHED).all()
         return [Request(row[0], _job(row[1]), _origins(row[2])) for row in rows]
 
+    def count_unfinished(self) -> int:
+        """Count them."""
+        with transaction(self._engine) as connection:
+            return connection.execute(_COUNT).scalar_one()
+
+    def request(self, id: str) -> Request | None:
+        """Read what was asked, None where it has ended or never was."""
+        with transaction(self._engine) as connection:
+            row = connection.execute(_REQUEST, {"id_": id}).one_or_none()
+        return Request(row[0], _job(row[1]), _origins(row[2])) if row else None
+
+    def is_unfinished(self, id: str) -> bool:
+        """Say whether an answer is still to come."""
+        return self.request(id) is not None
+
     def check(self) -> None:
         """Raise StoreError where the table cannot be read."""
         with transaction(self._engine) as connection:
@@ -178,6 +200,11 @@ class Diagnoses:
         if row is None:
             raise NotFound(f"there is no diagnosis {id[:64]!r}")
         return row
+
+
+def _of_outcome(outcome: Outcome) -> dict[str, object]:
+    names = (field.name for field in fields(outcome) if field.name != "remembered")
+    return {name: getattr(outcome, name) for name in names}
 
 
 def _of_fault(fault: Fault) -> dict[str, object]:

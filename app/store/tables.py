@@ -4,7 +4,7 @@ Times are seconds since the epoch. What is only ever handed back whole (the job,
 kept as JSON text; what is searched for has a column.
 """
 
-from sqlalchemy import Double, Index, Integer, String, Text
+from sqlalchemy import Double, Index, Integer, LargeBinary, String, Text
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 
@@ -39,4 +39,66 @@ class DiagnosisRow(Table):
         Index("ix_diagnoses_status", "status"),
         Index("ix_diagnoses_job_id", "job_id", "id"),
         Index("ix_diagnoses_cause", "cause", "id"),
+    )
+
+
+class ExecutorRow(Table):
+    """One process that does durable work."""
+
+    __tablename__ = "executors"
+
+    id: Mapped[str] = mapped_column(String(256), primary_key=True)
+    seen_at: Mapped[float] = mapped_column(Double)
+
+
+class CallRow(Table):
+    """One request to a language model; `day` is that of `at` in UTC, for the sums."""
+
+    __tablename__ = "model_calls"
+
+    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    day: Mapped[str] = mapped_column(String(10))
+    at: Mapped[float] = mapped_column(Double)
+    diagnosis_id: Mapped[str | None] = mapped_column(String(32))
+    purpose: Mapped[str] = mapped_column(String(64))
+    prompt: Mapped[str] = mapped_column(String(64))
+    prompt_version: Mapped[int] = mapped_column(Integer)
+    model: Mapped[str] = mapped_column(String(256))
+    rung: Mapped[str] = mapped_column(String(16))
+    outcome: Mapped[str] = mapped_column(String(16))
+    tokens_in: Mapped[int] = mapped_column(Integer)
+    tokens_out: Mapped[int] = mapped_column(Integer)
+    seconds: Mapped[float] = mapped_column(Double)
+    cost: Mapped[float] = mapped_column(Double)
+
+    __table_args__ = (
+        Index("ix_model_calls_day", "day"),
+        Index("ix_model_calls_diagnosis_id", "diagnosis_id"),
+    )
+
+
+class IncidentRow(Table):
+    """One past failure; `snippet` is a JSON list of lines, `vector` 32-bit floats in `embedder`."""
+
+    __tablename__ = "incidents"
+
+    id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    diagnosis_id: Mapped[str] = mapped_column(String(32), unique=True)
+    cluster: Mapped[str | None] = mapped_column(String(256))
+    job_id: Mapped[str | None] = mapped_column(String(256))
+    job_type: Mapped[str | None] = mapped_column(String(256))
+    cause: Mapped[str] = mapped_column(String(64))
+    fingerprint: Mapped[str] = mapped_column(String(64))
+    snippet: Mapped[str] = mapped_column(Text)
+    confirmed_by: Mapped[str | None] = mapped_column(String(256))
+    confirmed_at: Mapped[float | None] = mapped_column(Double)
+    note: Mapped[str | None] = mapped_column(Text)
+    embedder: Mapped[str | None] = mapped_column(String(128))
+    vector: Mapped[bytes | None] = mapped_column(LargeBinary)
+    created_at: Mapped[float] = mapped_column(Double)
+    changed_at: Mapped[float] = mapped_column(Double)
+
+    __table_args__ = (
+        Index("ix_incidents_changed_at", "changed_at", "id"),
+        Index("ix_incidents_fingerprint", "fingerprint"),
     )

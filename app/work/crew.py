@@ -1,4 +1,9 @@
-"""The queue of diagnoses and the workers that take from it; belongs to the event loop."""
+"""Have accepted diagnoses made: by the lanes of this process, or by another that shares the book.
+
+The book of durable work says who makes which; here is what one process knows of those that it
+makes just now. How the others are doing is read from the database. All methods belong to the
+event loop.
+"""
 
 import asyncio
 import contextlib
@@ -10,14 +15,24 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from app.errors import Busy, FirstFaultError
+from app.errors import Busy, FirstFaultError, StoreError
 from app.store.diagnoses import Diagnoses, Request
-from app.store.outcome import Outcome
+from app.store.outcome import Fault, Outcome
 from app.store.threads import StoreThreads
 from app.work import worker
+from app.work.durable import USUAL, Durable, Kind
 from app.work.lane import Lane
 
-_GLANCE_SECONDS = 0.2  # how often progress is looked at for those who watch
+_GLANCE_SECONDS = 0.2  # how often those are looked at that somebody watches
+_AHEAD = 2  # diagnoses that are taken from the book for each lane, so that none stands idle
+_KIND = "diagnose"
+
+_GIVEN_UP = Fault(
+    "GivenUp",
+    500,
+    "the call that reads the log failed, or its process died each time; the log of the service "
+    "tells more",
+)
 
 log = structlog.get_logger()
 
@@ -32,7 +47,7 @@ class State:
 
 @dataclass(slots=True)
 class Tally:
-    """What was done since the start."""
+    """What this process has done since its start."""
 
     complete: Counter[str] = field(default_factory=Counter)  # by cause
     failed: Counter[str] = field(default_factory=Counter)  # by kind of fault
@@ -42,19 +57,17 @@ class Tally:
 
 @dataclass(slots=True, eq=False)
 class _Live:
-    """A diagnosis that has not ended; `changed` is set, and replaced, when its status changes."""
+    """A diagnosis that this process makes; `changed` is set, and replaced, with its status."""
 
-    request: Request
-    status: str = "queued"
     lane: Lane | None = None
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def state(self) -> State:
-        return State(self.status, self.lane.progress if self.lane else 0.0)
+        return State("running", self.lane.progress) if self.lane else State("queued", 0.0)
 
     def run(self, lane: Lane) -> None:
-        self.status, self.lane = "running", lane
+        self.lane = lane
         self.changed.set()
         self.changed = asyncio.Event()
 
@@ -64,37 +77,39 @@ class _Live:
 
 
 class Crew:
-    """Has accepted requests done, the oldest first; `write_order` says what a worker is told."""
+    """Takes diagnoses from the book; `write_order` says what a worker is told."""
 
     def __init__(
         self,
         lanes: Sequence[Lane],
         diagnoses: Diagnoses,
         threads: StoreThreads,
+        durable: Durable,
         write_order: Callable[[Request], worker.Order],
         *,
         queue_limit: int,
         diagnosis_seconds: float,
     ) -> None:
         self.tally = Tally()
+        self.queued = 0  # of all processes that share the book, when it was last looked at
         self._lanes = lanes
+        self._free: asyncio.Queue[Lane] = asyncio.Queue()
         self._diagnoses = diagnoses
         self._threads = threads
+        self._durable = durable
         self._write_order = write_order
         self._queue_limit = queue_limit
         self._diagnosis_seconds = diagnosis_seconds
         self._live: dict[str, _Live] = {}
-        self._queue: asyncio.Queue[_Live] = asyncio.Queue()
-
-    @property
-    def queued(self) -> int:
-        """How many diagnoses wait for a worker."""
-        return sum(live.status == "queued" for live in self._live.values())
+        self._draining = False
+        for lane in lanes:
+            self._free.put_nowait(lane)
+        durable.offer(Kind(_KIND, self._make, at_once=len(lanes) * _AHEAD))
 
     @property
     def running(self) -> int:
-        """How many workers read a log."""
-        return len(self._live) - self.queued
+        """How many lanes of this process read a log."""
+        return len(self._lanes) - self._free.qsize()
 
     @property
     def deaths(self) -> int:
@@ -113,73 +128,105 @@ class Crew:
         mean = self.tally.seconds / done if done else 1.0
         return min(max(math.ceil(mean * self.queued / len(self._lanes)), 1), 60)
 
-    def admit(self) -> None:
+    async def admit(self) -> None:
         """Raise Busy where no further diagnosis can be taken."""
-        if len(self._live) >= self._queue_limit + len(self._lanes):
+        if await self.count() >= self._queue_limit + len(self._lanes):
             raise Busy(f"{self.queued} diagnoses are waiting already; try again later")
 
-    async def accept(self, request: Request) -> None:
-        """Keep a request and put it in the queue; raise Busy where that is full."""
-        self.admit()
-        live = _Live(request)
-        self._live[request.id] = live  # holds the seat while the row is written
+    async def count(self) -> int:
+        """Count what has not ended, and note how many of those wait."""
+        unfinished = await self._threads.run(self._diagnoses.count_unfinished)
+        self.queued = max(unfinished - self.running, 0)
+        return unfinished
+
+    async def accept(self, request: Request, priority: int = USUAL) -> None:
+        """Keep a request and have it made; raise Busy where too many wait.
+
+        Once the row is written the request is safe: where the book cannot be reached, `tend`
+        enters it there later.
+        """
+        await self.admit()
+        await self._threads.run(self._diagnoses.add, request)
         try:
-            await self._threads.run(self._diagnoses.add, request)
-        except BaseException:
-            del self._live[request.id]
-            raise
-        self._queue.put_nowait(live)
+            await self._durable.entrust(_KIND, request.id, request.id, priority=priority)
+        except StoreError as error:
+            log.warning("entrusted later", diagnosis_id=request.id, detail=str(error))
 
-    def take_up(self, requests: Sequence[Request]) -> None:
-        """Queue what an earlier process has accepted, however much that is."""
-        for request in requests:
-            self._live[request.id] = live = _Live(request)
-            self._queue.put_nowait(live)
+    async def tend(self) -> None:
+        """Enter into the book what is accepted and not there; close what is given up there."""
+        waiting = await self._threads.run(self._diagnoses.unfinished)
+        for request in waiting:
+            await self._durable.entrust(_KIND, request.id, request.id)
+        for id in await self._durable.lost(_KIND, [request.id for request in waiting]):
+            log.error("given up", diagnosis_id=id)
+            await self._threads.run(self._diagnoses.finish, id, _GIVEN_UP)
 
-    async def work(self) -> None:
-        """Keep every lane busy until cancelled."""
-        async with asyncio.TaskGroup() as group:
-            for lane in self._lanes:
-                group.create_task(self._serve(lane))
+    async def drain(self, seconds: float) -> None:
+        """Begin nothing more, and wait that long for what is being read."""
+        end = time.monotonic() + seconds
+        self._draining = True
+        while not self._free.empty():
+            self._free.get_nowait()
+        for live in [live for live in self._live.values() if live.lane]:
+            await live.change(max(end - time.monotonic(), 0.0))
 
     async def until_ended(self, id: str, seconds: float) -> None:
         """Wait for the end of a diagnosis, but no longer than that."""
         end = time.monotonic() + seconds
-        while (live := self._live.get(id)) and (left := end - time.monotonic()) > 0:
-            await live.change(left)
+        while (left := end - time.monotonic()) > 0:
+            if live := self._live.get(id):
+                await live.change(left)
+            elif await self._threads.run(self._diagnoses.is_unfinished, id):
+                await asyncio.sleep(min(left, _GLANCE_SECONDS / 2))
+            else:
+                return
 
     def state(self, id: str) -> State | None:
-        """How far a diagnosis is; None where it has ended."""
+        """How far a diagnosis is that this process makes; None of any other."""
         live = self._live.get(id)
         return live.state if live else None
 
     async def watch(self, id: str) -> AsyncIterator[State]:
         """Tell every change of status and progress, until the diagnosis has ended."""
         said = None
-        while live := self._live.get(id):
-            if live.state != said:
-                said = live.state
-                yield said
-            await live.change(_GLANCE_SECONDS)
-
-    async def _serve(self, lane: Lane) -> None:
         while True:
-            live = await self._queue.get()
-            try:
-                await self._diagnose(live, lane)
-            except Exception:  # noqa: BLE001  the edge of a background run; the lane goes on
-                log.exception("left for the next start", diagnosis_id=live.request.id)
-            finally:
-                del self._live[live.request.id]
-                live.changed.set()
+            live = self._live.get(id)
+            state = live.state if live else State("queued", 0.0)
+            if not live and not await self._threads.run(self._diagnoses.is_unfinished, id):
+                return
+            if state != said:
+                said = state
+                yield state
+            await (live.change(_GLANCE_SECONDS) if live else asyncio.sleep(_GLANCE_SECONDS))
 
-    async def _diagnose(self, live: _Live, lane: Lane) -> None:
+    async def _make(self, id: str) -> None:
+        """Make a diagnosis, once; a second call finds it ended and does nothing."""
+        request = await self._threads.insist(self._diagnoses.request, id)
+        if request is None or id in self._live:
+            return
+        live = self._live[id] = _Live()
+        try:
+            async with self._lane() as lane:
+                live.run(lane)
+                await self._diagnose(request, lane)
+        finally:
+            del self._live[id]
+            live.changed.set()
+
+    @contextlib.asynccontextmanager
+    async def _lane(self) -> AsyncIterator[Lane]:
+        lane = await self._free.get()
+        try:
+            yield lane
+        finally:
+            if not self._draining:
+                self._free.put_nowait(lane)
+
+    async def _diagnose(self, request: Request, lane: Lane) -> None:
         began = time.monotonic()
-        id = live.request.id
-        live.run(lane)
-        reading = await self._read(live.request, lane)
-        await self._threads.insist(self._diagnoses.finish, id, reading.result)
-        self._count(id, reading, time.monotonic() - began)
+        reading = await self._read(request, lane)
+        await self._threads.insist(self._diagnoses.finish, request.id, reading.result)
+        self._count(request.id, reading, time.monotonic() - began)
 
     async def _read(self, request: Request, lane: Lane) -> worker.Reading:
         try:

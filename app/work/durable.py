@@ -1,0 +1,140 @@
+"""Calls that survive: what is entrusted is kept in the database until it has been carried out.
+
+DBOS keeps the book and hands out the calls; nothing else here knows of it. A call that was under
+way when its process died is made again, from its start, by that process when it comes back or by
+another one that was told of the death (`take_over`). So whatever is entrusted must be idempotent,
+and takes only short texts: the id of a row, never a log.
+
+DBOS is one to a process, and so is an open Durable.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetEnqueueOptions, SetWorkflowID
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+
+from app.errors import StoreError
+
+# Names the form of the calls. A process takes up only calls of its own form, so this changes
+# with the arguments of a kind, never with a release.
+_FORM = "1"
+_POOL = 10
+_RECOVERIES = 1000  # of one call; past that it is left alone and told of by `lost`
+_ENDED = ["ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
+
+Run = Callable[..., Coroutine[None, None, None]]
+URGENT, USUAL, PATIENT = 1, 100, 10_000  # priorities: the lower goes first
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of call: what is done, how many at once in this process.
+
+    The queue is looked at every `glance_seconds`, which bounds how long a call waits for nothing,
+    and how many start: at most `at_once` in each glance.
+    """
+
+    name: str
+    run: Run
+    at_once: int
+    glance_seconds: float = 0.1
+
+
+class Durable:
+    """The book of entrusted calls; all methods belong to the event loop."""
+
+    def __init__(self, database: str, executor: str) -> None:
+        """Name this process `executor`; one that comes back under its name resumes its calls."""
+        self._config = DBOSConfig(
+            name="firstfault",
+            system_database_url=database,
+            executor_id=executor,
+            application_version=_FORM,
+            serializer=DBOSPortableJSONSerializer(),
+            sys_db_pool_size=_POOL,
+            log_level="WARNING",
+        )
+        self._kinds: dict[str, Kind] = {}
+        self._calls: dict[str, Run] = {}
+
+    def offer(self, kind: Kind) -> None:
+        """Name a kind of call, before `open`."""
+        self._kinds[kind.name] = kind
+
+    async def open(self) -> None:
+        """Begin to carry out calls; raise StoreError where the book cannot be opened."""
+        logging.getLogger("dbos").setLevel(logging.WARNING)
+        DBOS(config=self._config)
+        for kind in self._kinds.values():
+            self._calls[kind.name] = DBOS.workflow(
+                name=kind.name, max_recovery_attempts=_RECOVERIES
+            )(_named(kind))
+        try:
+            with _told():
+                await self._launch()
+        except StoreError:
+            DBOS.destroy(destroy_registry=True)
+            raise
+
+    async def _launch(self) -> None:
+        DBOS.launch()
+        for kind in self._kinds.values():
+            await DBOS.register_queue_async(
+                kind.name,
+                worker_concurrency=kind.at_once,
+                polling_interval_sec=kind.glance_seconds,
+                on_conflict="always_update",
+            )
+
+    async def close(self) -> None:
+        """Stop; what is under way is dropped here and made again at the next start."""
+        await asyncio.to_thread(DBOS.destroy, destroy_registry=True)
+        # DBOS had put its own threads, now gone, in the place of the loop's.
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor())
+
+    async def entrust(
+        self, kind: str, id: str, *texts: str, priority: int = USUAL, delay_seconds: float = 0.0
+    ) -> None:
+        """Keep a call; one whose `id` is known already changes nothing. Raises StoreError."""
+        options = SetEnqueueOptions(priority=priority, delay_seconds=delay_seconds or None)
+        with _told(), SetWorkflowID(f"{kind}:{id}"), options:
+            await DBOS.enqueue_workflow_async(kind, self._calls[kind], *texts)
+
+    async def lost(self, kind: str, ids: Sequence[str]) -> list[str]:
+        """Name those calls that have ended without being carried out."""
+        with _told():
+            found = await DBOS.list_workflows_async(
+                workflow_ids=[f"{kind}:{id}" for id in ids],
+                status=_ENDED,
+                load_input=False,
+                load_output=False,
+            )
+        return [workflow.workflow_id.partition(":")[2] for workflow in found]
+
+    async def take_over(self, executors: Sequence[str]) -> None:
+        """Have the calls made that dead processes had begun; a second taker finds none left."""
+        with _told():
+            # The public resume_workflow would also restart what another taker has begun.
+            await asyncio.to_thread(DBOS._recover_pending_workflows, list(executors))
+
+
+def _named(kind: Kind) -> Run:
+    async def call(*texts: str) -> None:
+        await kind.run(*texts)
+
+    call.__qualname__ = call.__name__ = kind.name
+    return call
+
+
+@contextlib.contextmanager
+def _told() -> Iterator[None]:
+    try:
+        yield
+    except (DBAPIError, SQLAlchemyError, OSError) as error:
+        reason = str(getattr(error, "orig", None) or error)
+        raise StoreError(f"the book of durable work cannot be used: {reason}") from error
