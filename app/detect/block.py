@@ -1,5 +1,6 @@
 """One traceback while its lines come in, and those that wait for more of theirs."""
 
+import re
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -14,13 +15,16 @@ MOST_FRAMES = 64
 _MOST_OPEN = 32
 _PATIENCE_TURNS = 400
 _RECENT_TURNS = 16
+# raise e   raise error from None: what is there already, not `raise Refused(path)`
+_RAISES_AGAIN = re.compile(r"raise [A-Za-z_]\w*(?:\.with_traceback\(\w+\))?(?: from \w+)?\Z")
 
 
 @dataclass(slots=True)
 class Block:
     """What was met of one traceback; `named` is None as long as its last line has not come.
 
-    `base` is the column of the exception line: frames stand two columns further in.
+    `base` is the column of the exception line: frames stand two columns further in. `again` is the
+    innermost frame that raised what had been raised before: further frames stand below it.
     """
 
     first: Line
@@ -30,6 +34,7 @@ class Block:
     boxed: bool = False
     frames: list[tuple[str, str, str]] = field(default_factory=list)
     code: str = ""
+    again: tuple[str, str, str] | None = None
     named: Named | None = None
     line: Line | None = None
     message: list[str] = field(default_factory=list)
@@ -56,6 +61,8 @@ class Block:
 
     def step(self, frame: tuple[str, str, str]) -> None:
         """Add the next frame inwards; of a deep recursion the middle goes."""
+        if self.frames and _RAISES_AGAIN.match(self.code):
+            self.again = self.frames[-1]
         if len(self.frames) >= MOST_FRAMES:
             del self.frames[MOST_FRAMES // 2]
         self.frames.append(frame)

@@ -5,6 +5,7 @@ observation by Python, and covers two things. Where the handler itself raises (`
 raise ConfigError("no such model")`) the second one says the same in better words. Where the handler
 or a clean-up on the way out fails by itself, it is a consequence. Both are told apart by where the
 second one was raised: the same function that caught the first, by a `raise`, or somewhere else.
+A look-up that is caught where it failed is no failure at all but the first of two ways.
 """
 
 import re
@@ -33,6 +34,7 @@ _EXIT_CODE = re.compile(r"exit ?code", re.IGNORECASE)
 # The interpreter calls these on its way, and prints what they raise.
 _NOBODY_CALLS = frozenset({"__del__", "_run_finalizers", "_run_exitfuncs", "_exitfunc"})
 _OUTERMOST = frozenset({"<module>", "_run_module_as_main", "_bootstrap", "_bootstrap_inner"})
+_QUESTIONS = frozenset({"AttributeError", "ImportError", "KeyError", "ModuleNotFoundError"})
 _HEAD_LOOKED_AT = 160
 
 
@@ -92,7 +94,8 @@ def _choose(members: Sequence[Member]) -> int:
     chosen = 0
     for index in range(1, len(members)):
         link, block = members[index]
-        better = link == "handling" and _says_it_better(block, members[index - 1][1])
+        caught = members[index - 1][1]
+        better = link == "handling" and (_says_it_better(block, caught) or _asked(caught, block))
         if better or _is_hollow(members[chosen][1]):
             chosen = index
     return chosen
@@ -113,12 +116,29 @@ def _says_it_better(block: Block, caught: Block) -> bool:
     """Say whether a handler raised on purpose, in place of what it had caught."""
     if block.named is None or is_wrapper(block.named) or not block.message or not block.frames:
         return False
-    path, _, function = block.frames[-1]
-    if function in _CLEANUPS or (block.code and not block.code.startswith("raise")):
+    path, _, function = block.again or block.frames[-1]
+    by_itself = block.again is None and block.code and not block.code.startswith("raise")
+    if function in _CLEANUPS or by_itself:
         return False
-    return not caught.frames or any(
-        path == where and function == caller for where, _, caller in caught.frames
-    )
+    return not caught.frames or _passed(caught, path, function)
+
+
+def _asked(caught: Block, block: Block) -> bool:
+    """Say whether a look-up that failed was a question, to which the handler has another answer.
+
+    `try: return getattr(module, name)`, `except AttributeError: return import_module(name)`. It is
+    caught where it rises. What encloses a whole program asks nothing.
+    """
+    if caught.named is None or caught.named.type not in _QUESTIONS or len(caught.frames) != 1:
+        return False
+    path, _, function = caught.frames[0]
+    if caught.code.startswith("raise") or function in _OUTERMOST or function == "main":
+        return False
+    return _passed(block, path, function)
+
+
+def _passed(block: Block, path: str, function: str) -> bool:
+    return any(path == where and function == caller for where, _, caller in block.frames)
 
 
 def _raised(block: Block, kind: Kind, *, carries: bool) -> Raised:

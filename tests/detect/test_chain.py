@@ -199,6 +199,69 @@ def test_a_chain_goes_back_to_its_origin_unless_the_handler_says_it_better(
     assert (raised.first.number, raised.last) == (1, 15)
 
 
+READ_TWICE = """
+Traceback (most recent call last):
+  File "/opt/tern/rows.py", line 60, in table
+    frame = pandas.read(file)
+  File "/opt/pandas/json.py", line 9, in read
+    return loads(text)
+ValueError: Trailing data
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "/opt/tern/build.py", line 90, in build
+    for rows in table(file):
+  File "/opt/tern/rows.py", line 63, in table
+    {again}
+  File "/opt/tern/rows.py", line 40, in table
+    return arrow.read(file)
+  File "arrow/_json.pyx", line 30, in read
+ArrowInvalid: row 311 changed its type
+"""
+
+
+@pytest.mark.parametrize(
+    ("again", "type_"), [("raise e", "ArrowInvalid"), ("return other(file)", "ValueError")]
+)
+def test_what_a_handler_raises_again_after_a_second_try_is_the_origin(again, type_):
+    assert the_one(READ_TWICE.format(again=again)).type == type_
+
+
+LOOKED_UP = """
+Traceback (most recent call last):
+  File "/opt/tern/find.py", line 20, in {function}
+    {code}
+{first}: module 'models' has no attribute 'decoder'
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "/opt/tern/train.py", line 9, in <module>
+    model = locate(name)
+  File "/opt/tern/find.py", line 23, in {function}
+    return import_module(name)
+  File "/opt/tern/models/decoder.py", line 88
+    return self.norm(x
+                    ^
+SyntaxError: '(' was never closed
+"""
+
+
+@pytest.mark.parametrize(
+    ("function", "code", "first", "type_"),
+    [
+        ("locate", "return getattr(module, name)", "AttributeError", "SyntaxError"),
+        ("locate", "raise AttributeError(name)", "AttributeError", "AttributeError"),
+        ("locate", "return module.read(name)", "ValueError", "ValueError"),
+        ("main", "return getattr(module, name)", "AttributeError", "AttributeError"),
+    ],
+    ids=["a_question", "raised_on_purpose", "no_look_up", "the_whole_program"],
+)
+def test_a_look_up_that_is_caught_where_it_failed_is_no_origin(function, code, first, type_):
+    assert the_one(LOOKED_UP.format(function=function, code=code, first=first)).type == type_
+
+
 def test_flow_control_is_no_origin():
     raised = the_one(
         """
