@@ -5,12 +5,14 @@ one that comes after the job had gone on, had failed or had ended, unless it is 
 of the same start. Files that bear the number of an attempt in their names are attempts of their
 own, if their clocks do not show that they were written side by side. Where clocks go back at a
 start, the output was put together in another order than it was written, and nothing is cut.
+What follows the end of a job may be another run without a start line: see `appended`.
 """
 
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
+from app.detect.appended import appended_runs
 from app.model import Attempt, Compressed, Marked, Sighting
 
 # attempt_0/3/stderr.log, job-4711.restart2.out; not torchrun_1.log, which is that of a node
@@ -19,6 +21,7 @@ _IN_NAME = tuple(
     for word in ("attempt", "restart", "requeue", "retry", "try", "run")
 )
 _WEAK = _IN_NAME[-2:]  # try_3, run_3: as often the number of a rank or an experiment
+_HALF_YEAR = 183 * 86_400  # seconds
 _Span = tuple[int, int]
 
 
@@ -32,7 +35,7 @@ def cut(
         return named
     cuts = {
         file: [number for number in own if not clocks.go_back_at(file, number)]
-        for file, own in _cuts(log, marks, sightings).items()
+        for file, own in _cuts(log, marks, sightings, appended_runs(log, marks)).items()
     }
     spans = [_spans(file.lines, cuts.get(index, ())) for index, file in enumerate(log.files)]
     longest = max(range(len(spans)), key=lambda index: len(spans[index]), default=0)
@@ -63,9 +66,12 @@ def _by_name(log: Compressed, clocks: "_Clocks") -> tuple[Attempt, ...] | None:
 
 
 def _cuts(
-    log: Compressed, marks: Iterable[Marked], sightings: Iterable[Sighting]
+    log: Compressed,
+    marks: Iterable[Marked],
+    sightings: Iterable[Sighting],
+    appended: Mapping[int, Iterable[int]],
 ) -> Mapping[int, list[int]]:
-    """Line numbers where a new attempt begins, by file."""
+    """Line numbers where a new attempt begins, by file; `appended` are some of them."""
     starts: dict[int, dict[int, Marked]] = defaultdict(dict)
     gone_on: dict[int, set[int]] = defaultdict(set)
     for mark in marks:
@@ -79,7 +85,10 @@ def _cuts(
     for point in log.points:
         if point.step is not None:
             gone_on[point.file].add(point.number)
-    return {file: _cuts_of_file(own, gone_on[file]) for file, own in starts.items()}
+    cuts = {file: set(_cuts_of_file(own, gone_on[file])) for file, own in starts.items()}
+    for file, begins in appended.items():
+        cuts[file] = cuts.get(file, set()) | set(begins)
+    return {file: sorted(own) for file, own in cuts.items()}
 
 
 def _cuts_of_file(starts: Mapping[int, Marked], gone_on: Iterable[int]) -> list[int]:
@@ -142,10 +151,13 @@ class _Clocks:
         return max(self._times([file], span), default=None)
 
     def go_back_at(self, file: int, number: int) -> bool:
-        """Say whether what begins here is older than what stands before: one output, shuffled."""
+        """Say whether what begins here is older than what stands before: one output, shuffled.
+
+        Half a year is no shuffle: a clock was read before the log had told which year it is.
+        """
         before = max((time for n, time in self._of_file[file] if n < number), default=None)
         after = min((time for n, time in self._of_file[file] if n >= number), default=None)
-        return before is not None and after is not None and after < before
+        return before is not None and after is not None and 0 < before - after < _HALF_YEAR
 
     def tell(self, groups: Sequence[Sequence[int]]) -> bool:
         """Say whether each group of files has a clock."""

@@ -9,6 +9,7 @@ word.
 
 from collections.abc import Sequence
 
+from app.detect.appended import sets_up_links
 from app.model import EndGrade, Ending, Line, Marked, Point
 
 _GRADES = ("hint", "wrapper", "trainer")
@@ -51,7 +52,7 @@ def _is_void(
 
 def _starts(mark: Marked) -> bool:
     """Say whether processes begin here; one that sets up its links has just been started."""
-    return mark.kind == "start" or (mark.kind == "place" and "NCCL INFO Boot" in mark.line.text)
+    return mark.kind == "start" or sets_up_links(mark)
 
 
 def _is_behind(line: Line, other: Line) -> bool:

@@ -180,3 +180,9 @@ def test_every_line_belongs_to_exactly_one_attempt(stories: dict[str, str]) -> N
         for number in range(1, len(story) + 1):
             assert sum(attempt.holds(file, number) for attempt in found) == 1
         assert not any(attempt.holds(file, len(story) + 1) for attempt in found)
+
+
+def test_a_year_that_was_not_known_yet_hides_no_start() -> None:
+    year = 365 * 86_400.0
+    times = [year + 1, year + 2, 3, 4, 5, 6]
+    assert [a.spans[0] for a in attempts({"log": "S1FS1p"}, log=times)] == [(1, 3), (4, 6)]

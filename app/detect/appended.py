@@ -1,0 +1,106 @@
+"""Find where another run begins in a file in which a job had ended, though no line says so.
+
+Who starts a job again into the same file often leaves no mark. What tells it: steps of a program
+that was not heard before, or of one whose steps begin anew; processes that set up their links; or
+a launcher that reports a failure hours after the end. One sign must do, yet a wrong cut hides the
+evidence before it: a trainer that goes on counting has not ended, whatever it said, and kernel
+lines of later days are no run.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from app.model import Compressed, Line, Marked, Point
+
+_FEWEST_READINGS = 3  # of a loss, or of a known counter that fell back; fewer may be an evaluation
+_MANY_READINGS = 10  # of a counter that was never heard and shows no loss
+_HOURS_LATER = 2 * 3600.0  # seconds; no collective or store waits longer by default
+
+
+def appended_runs(log: Compressed, marks: Sequence[Marked]) -> Mapping[int, list[int]]:
+    """Give the line numbers where another run follows a standing end, by file."""
+    of_file: dict[int, list[Marked]] = defaultdict(list)
+    for mark in marks:
+        of_file[mark.line.file].append(mark)
+    ended = {file: own for file, own in of_file.items() if any(map(_ends, own))}
+    if not ended:
+        return {}
+    points: dict[int, list[Point]] = defaultdict(list)
+    for point in log.points:
+        if not point.series.startswith("eval"):
+            points[point.file].append(point)
+    lines: dict[int, list[Line]] = defaultdict(list)
+    for line in log.lines:
+        lines[line.file].append(line)
+    runs = {file: _runs(own, points[file], lines[file]) for file, own in ended.items()}
+    if any(runs.values()):
+        return {f: own or _behind_the_end(ended[f], lines[f]) for f, own in runs.items()}
+    return {}
+
+
+def sets_up_links(mark: Marked) -> bool:
+    """Say whether a process that was just started looks for its peers here."""
+    return mark.kind == "place" and "NCCL INFO Boot" in mark.line.text
+
+
+def _ends(mark: Marked) -> bool:
+    return mark.kind == "finished" and mark.grade != "hint"
+
+
+def _runs(marks: Sequence[Marked], points: Sequence[Point], lines: Sequence[Line]) -> list[int]:
+    found: set[int] = set()
+    for end in filter(_ends, marks):
+        signs = (
+            _trains_anew(end.line, points),
+            _linked_anew(end.line, marks),
+            _failed_later(end.line, marks, lines),
+        )
+        found.update([min(told)] if (told := [sign for sign in signs if sign]) else [])
+    return sorted(found)
+
+
+def _behind_the_end(marks: Sequence[Marked], lines: Sequence[Line]) -> list[int]:
+    """Cut a file where others of the same job begin another run."""
+    end = max(mark.line.number for mark in marks if _ends(mark))
+    return [line.number for line in lines if line.number > end][:1]
+
+
+def _trains_anew(end: Line, points: Sequence[Point]) -> int | None:
+    """Find the first step of another program, or of one that counts from a lower step again."""
+    reached: dict[str, int] = {}
+    for point in points:
+        if point.number <= end.number:
+            reached[point.series] = max(reached.get(point.series, 0), point.step or 0)
+    after = [point for point in points if point.number > end.number]
+    fresh = [point for point in after if _is_fresh(point, reached)]
+    if len(fresh) >= _FEWEST_READINGS:
+        return fresh[0].number
+    counted = [p for p in after if p.series not in reached and "bar" not in p.series]
+    return counted[0].number if len(counted) >= _MANY_READINGS else None
+
+
+def _is_fresh(point: Point, reached: Mapping[str, int]) -> bool:
+    """A counter that was never heard may belong to what follows training; a loss does not."""
+    if point.series not in reached:
+        return point.loss is not None
+    return point.step is not None and point.step < reached[point.series]
+
+
+def _linked_anew(end: Line, marks: Iterable[Marked]) -> int | None:
+    behind = (mark.line.number for mark in marks if sets_up_links(mark))
+    return next((number for number in behind if number > end.number), None)
+
+
+def _failed_later(end: Line, marks: Sequence[Marked], lines: Sequence[Line]) -> int | None:
+    """Find where the clock jumps by hours behind the end, if a launcher failed after that."""
+    told = [(line.number, line.time) for line in lines if line.time is not None]
+    clock = end.time or max((time for number, time in told if number < end.number), default=None)
+    if clock is None:
+        return None
+    late = clock + _HOURS_LATER
+    begin = next((number for number, time in told if number > end.number and time > late), None)
+    if begin is None or not any(m.kind == "failed" and m.line.number >= begin for m in marks):
+        return None
+    own = [number for number, time in told if number < begin and time <= late]
+    own += [mark.line.number for mark in marks if _ends(mark) and mark.line.number < begin]
+    return next(line.number for line in lines if line.number > max(own))
