@@ -102,6 +102,9 @@ _CONTAINERS = frozenset(
         "ray-head",
     ]
 )
+# i.finetune/0 [default0]:[rank0]: step 10: what torchx and NeMo-Run call the replica of a role
+_REPLICA = re.compile(r"[A-Za-z][\w.-]{0,60}/\d{1,5}$")
+_TAGGED = re.compile(r"\[(?:rank|default|trainer|worker)\d")
 
 
 class Hosts:
@@ -111,6 +114,7 @@ class Hosts:
         """Start a file."""
         self._known: set[str] = set()
         self._met: set[str] = set()
+        self._replicas: set[str] = set()
 
     def learn(self, name: str) -> None:
         """Remember a name that a line proved to be a host."""
@@ -140,6 +144,12 @@ class Hosts:
         if _HOSTLIKE.match(name) and not _COUNTED.match(name):
             self._met.add(name)
         return False
+
+    def replica(self, name: str, raw: str, at: int) -> bool:
+        """Say whether `name/3 ` is a replica of a role; its first line must go on with a label."""
+        if name not in self._replicas and _REPLICA.match(name) and _TAGGED.match(raw, at):
+            self._replicas.add(name)
+        return name in self._replicas
 
     def pod(self, name: str, raw: str, end: int) -> int:
         """Return where the text begins behind `name container `, or `end` if no pod printed it."""

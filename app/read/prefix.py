@@ -190,7 +190,7 @@ class PrefixReader:
             return end + raw.startswith(" ", end)
         local = _LOCAL.match(name)
         if tag[2] and local and local[1] in _ROLES:
-            found.local = f"{local[1]} {local[2]}"
+            found.local = f"{found.local} {local[1]} {local[2]}".lstrip()
             return _indented(raw, end)
         end += raw.startswith(" ", end)
         if self._hosts.tagged(name):
@@ -293,6 +293,9 @@ class PrefixReader:
             return self._process(raw, at, found)
         if found.rank is not None or found.local or found.actor:
             return at
+        if at == 0 and "/" in word and self._hosts.replica(word, raw, end + 1):
+            found.local = word
+            return end + 1
         return self._host(raw, at, word, found)
 
     def _host(self, raw: str, at: int, word: str, found: _Found) -> int:

@@ -62,6 +62,20 @@ def test_a_rank_behind_a_rank_within_its_node_counts() -> None:
     assert (prefix.rank, prefix.stream) == (19, "rank 19")
 
 
+def test_the_replica_of_a_role_is_a_label_once_a_line_goes_on_with_another() -> None:
+    before, labelled, ranked, agent = read(
+        "sft.fit/1 starts",
+        "sft.fit/1 [default3]:step 10",
+        "sft.fit/1 [default3]:[rank19]: step 10",
+        "sft.fit/1 a worker left",
+    )
+
+    assert before == Prefix()
+    assert labelled == Prefix(end=21, stream="sft.fit/1 default 3")
+    assert (ranked.rank, ranked.stream) == (19, "rank 19")
+    assert agent == Prefix(end=10, stream="sft.fit/1")
+
+
 @pytest.mark.parametrize(
     ("raw", "host", "stream"),
     [
