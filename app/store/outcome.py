@@ -2,6 +2,18 @@
 
 from dataclasses import dataclass
 
+from app.incident import Snippet
+from app.model import Job
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What an incident keeps of a diagnosis besides its cause."""
+
+    fingerprint: str
+    snippet: Snippet
+    job: Job
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -14,6 +26,7 @@ class Outcome:
     confidence: str
     action: str
     summary: str
+    remembered: Remembered | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,156 @@
+"""The process that owns memory: index, words and embedder live here and nowhere else.
+
+Chroma's folder bears one process alone, a model takes hundreds of MB, and both may take their
+process down. So they have one of their own, which the service starts again when it dies. It is told
+what to do in one line on standard input and ends when that closes, hence with the service, however
+that ends.
+"""
+
+import json
+import os
+import socketserver
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.errors import FirstFaultError, StoreError
+from app.incident import Snippet
+from app.memory.embed import Embedder, embedder
+from app.memory.index import Index
+from app.memory.nearest import Memory
+from app.store.database import connect
+from app.store.incidents import Incidents
+from app.store.lock import FolderLock
+from app.work.recall import spelt
+
+_LOOK_SECONDS = 1.0  # between looks for new incidents
+_PATIENCE_SECONDS = 15.0  # for the lock, while the process before this one ends
+_NICENESS = 5
+_MOST_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What a keeper is told."""
+
+    database: str
+    folder: str
+    socket: str
+    chroma_url: str | None
+    embedder: str
+    most: int
+
+
+def opened(task: Task, chosen: Embedder) -> Callable[[], Index]:
+    """Say how to open the index; the folder of an embedded one is claimed for this process."""
+    if task.chroma_url is None:
+        _claim(Path(task.folder))
+
+    def open_index() -> Index:
+        from app.memory import chroma  # takes a second to import; needed from the first incident on
+
+        if task.chroma_url is not None:
+            return chroma.served(task.chroma_url, chosen.name)
+        return chroma.embedded(Path(task.folder) / "chroma", chosen.name)
+
+    return open_index
+
+
+def _claim(folder: Path) -> FolderLock:
+    end = time.monotonic() + _PATIENCE_SECONDS
+    while True:
+        try:
+            return FolderLock(folder)
+        except StoreError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.2)
+
+
+class _Answering(socketserver.StreamRequestHandler):
+    """Answers one question."""
+
+    server: "_Server"
+
+    def handle(self) -> None:
+        try:
+            told = self.server.answer(json.loads(self.rfile.readline(_MOST_BYTES)))
+        except (FirstFaultError, ValueError, KeyError, TypeError) as error:
+            told = json.dumps({"error": str(error)})
+        self.wfile.write(told.encode() + b"\n")
+
+
+class _Server(socketserver.ThreadingUnixStreamServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self, path: str, memory: Memory) -> None:
+        super().__init__(path, _Answering)
+        self._memory = memory
+
+    def answer(self, question: dict[str, object]) -> str:
+        if question["do"] == "rebuild":
+            return json.dumps({"count": self._memory.rebuild()})
+        if question["do"] == "catch_up":
+            return json.dumps({"count": self._memory.catch_up()})
+        lines, most, but = question["lines"], question["most"], question.get("but")
+        if not (isinstance(lines, list) and isinstance(most, int)):
+            raise ValueError("a question names lines and a number")
+        snippet = Snippet(tuple(map(str, lines)))
+        return spelt(self._memory.nearest(snippet, most, str(but) if but else None))
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Pass over a caller that went away before its answer."""
+
+
+def keep(task: Task) -> None:
+    """Keep memory until standard input closes."""
+    chosen = embedder(task.embedder)
+    shelf = Incidents(connect(task.database))
+    memory = Memory(shelf, chosen, opened(task, chosen), most=task.most)
+    Path(task.socket).unlink(missing_ok=True)
+    with _Server(task.socket, memory) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=_look, args=(memory,), daemon=True).start()
+        sys.stdout.write("ready\n")
+        sys.stdout.flush()
+        sys.stdin.read()
+    os._exit(0)  # not waiting for threads; nothing here is needed again
+
+
+def _look(memory: Memory) -> None:
+    """Take in what is new, for ever."""
+    told = ""
+    while True:
+        try:
+            memory.catch_up()
+            told = ""
+        except FirstFaultError as error:
+            if str(error) != told:
+                told = str(error)
+                _tell(told)
+        time.sleep(_LOOK_SECONDS)
+
+
+def _tell(fault: str) -> None:
+    line = {"event": "memory", "level": "warning", "detail": fault}
+    sys.stderr.write(json.dumps(line) + "\n")
+    sys.stderr.flush()
+
+
+def main() -> None:
+    """Read the task and keep memory; a fault of the settings is told and ends the process."""
+    os.nice(_NICENESS)
+    task = Task(**json.loads(sys.stdin.readline()))
+    try:
+        keep(task)
+    except FirstFaultError as error:
+        _tell(str(error))
+        sys.exit(error.exit_code)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+"""Ask the keeper of memory, from any process: one line of JSON there, one back, over a socket.
+
+A diagnosis does not wait for its precedents: where the keeper is slow, busy with a rebuild or
+gone, the answer is that there are none, with the reason.
+"""
+
+import json
+import socket
+from dataclasses import asdict
+from pathlib import Path
+from typing import Literal, TypedDict
+
+from app.errors import StoreError
+from app.incident import Precedent, Recalled, Snippet
+
+_MOST_BYTES = 1 << 20
+
+
+class Question(TypedDict, total=False):
+    """What a line to the keeper says."""
+
+    do: Literal["nearest", "rebuild", "catch_up"]
+    lines: list[str]
+    most: int
+    but: str | None
+
+
+class Recall:
+    """Asks through the socket of a keeper, waiting no longer than so many seconds."""
+
+    def __init__(self, path: Path, seconds: float) -> None:
+        self._path = path
+        self._seconds = seconds
+
+    def nearest(self, snippet: Snippet, most: int = 5, but: str | None = None) -> Recalled:
+        """Find incidents like this one; a failure of the keeper is told in the note."""
+        try:
+            told = self._ask(
+                {"do": "nearest", "lines": list(snippet.lines), "most": most, "but": but}
+            )
+        except StoreError as error:
+            return Recalled(note=str(error))
+        return recalled(told)
+
+    def rebuild(self) -> int:
+        """Have the index made anew; raise StoreError."""
+        return int(json.loads(self._ask({"do": "rebuild"}))["count"])
+
+    def catch_up(self) -> int:
+        """Have what is new taken in now; raise StoreError."""
+        return int(json.loads(self._ask({"do": "catch_up"}))["count"])
+
+    def _ask(self, question: Question) -> bytes:
+        try:
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
+                line.settimeout(self._seconds)
+                line.connect(str(self._path))
+                line.sendall(json.dumps(question).encode() + b"\n")
+                with line.makefile("rb") as answers:
+                    told = answers.readline(_MOST_BYTES)
+        except OSError as error:
+            reason = "they were not found in time" if isinstance(error, TimeoutError) else error
+            raise StoreError(f"past incidents cannot be asked: {reason}") from error
+        if not told.endswith(b"\n"):
+            raise StoreError("past incidents cannot be asked: their keeper broke off")
+        if told.startswith(b'{"error"'):
+            raise StoreError(f"past incidents cannot be asked: {json.loads(told)['error']}")
+        return told
+
+
+def spelt(found: Recalled) -> str:
+    """Write what was recalled as JSON."""
+    return json.dumps(asdict(found))
+
+
+def recalled(text: str | bytes) -> Recalled:
+    """Read what `spelt` wrote."""
+    told = json.loads(text)
+    precedents = tuple(Precedent(**one) for one in told["precedents"])
+    return Recalled(precedents, told["agreed"], told["note"])
