@@ -12,6 +12,7 @@ from typing import Literal
 
 Role = Literal[
     "step",
+    "goal",
     "epoch",
     "loss",
     "policy_loss",
@@ -102,6 +103,12 @@ _NOT_STEP = re.compile(
     r"micro|mini|global_batch|skipped|nan|time|timing_s|secs?|s|save|saved|log|logging|ckpt|"
     r"checkpoint|last|init|start|stop|end|best|resume|resumed|resuming|eval|decay|profile|async)"
     r"[ _/-]*(?:(?:at|from|for) )?$"
+)
+# max_iters = 2000 | Total optimization steps = 300 | setting training iterations to 600
+_GOAL = re.compile(
+    r"(?:^|[^a-z_])(?:(?:max|total|num|n)[ _-](?:train(?:ing)?[ _-])?"
+    r"(?:(?:optimization|optimizer|update)[ _-])?(?:steps?|iters?|iterations|updates?)|"
+    r"train(?:ing)?[ _-](?:steps|iters|iterations)(?: to)?)$"
 )
 # Epoch 1/200, | Ep 1 | epoch 012:
 _EPOCH = re.compile(r"(?:^|[^a-z])(?<!max_)(?<!num_)(?:epoch|ep)$")
@@ -230,7 +237,7 @@ def _of_progress(key: str) -> Meaning | None:
         return Meaning("epoch")
     match = _STEP.search(key)
     if match is None or _NOT_STEP.search(match[1]):
-        return None
+        return Meaning("goal") if _GOAL.search(key) else None
     word = match[2]
     weight = _STEP_WEIGHTS.get(word, 50 if word.startswith("global") else 10)
     return Meaning("step", weight)

@@ -54,7 +54,8 @@ class Recipe:
 
     `alone` says that the line makes sense by itself, `opens` that it names a step for the lines
     below, `framed` that it does nothing else; `quoted` that it is a dict, whose step a bar told.
-    `counted` is the number that `total` belongs to, if that is not the step.
+    `counted` is the number that `total` belongs to, if that is not the step. `goal` is the number
+    of steps that a line of the configuration plans, and such a line gives nothing else.
     """
 
     series: str
@@ -76,6 +77,7 @@ class Recipe:
     seconds: int = 0
     divisor: float = 1.0
     inverted: bool = False
+    goal: int = 0
 
 
 def recipe(texts: Sequence[str]) -> Recipe | None:
@@ -169,6 +171,9 @@ class _Study:
             return replace(self._recipe("epoch"), alone=False, opens=True)
         if shape.has("grad_norm"):
             return replace(self._recipe(self._head()), alone=False)
+        goal = shape.best.get("goal")
+        if goal is not None and shape.step < 0:
+            return Recipe("goal", goal=_part(goal.index))
         return None
 
     def _recipe(self, series: str, loss: Field | None = None) -> Recipe:

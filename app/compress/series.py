@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from app.compress.metric_fields import number, parts_of
+from app.compress.metric_goals import Goals
 from app.compress.metric_memory import Block, Memory, Place
 from app.compress.metric_tables import Row, Table, table
 from app.compress.metrics import Recipe, recipe
@@ -27,9 +28,14 @@ _GAP = 4  # lines; more left out is another window of the log
 _LARGEST_STEP = 1e15
 _BAR = "bar of "
 _MOST_IN_VAIN = 200_000  # characters
+_MOST_HEADERS = 64  # lines that were looked at
 # iter(train) [ 510/2046] | loss train (curr): 1.199 | 11.8750 loss, | [batch=160/3200]
-_HINT = re.compile(r"(?:loss|step|iter|epoch|norm|scale|batch|%\|)[^#]{0,32}#|# loss")
-_SURE = re.compile(r"(?:loss|step)[\"' :=]{1,4}#|%\|")
+_HINT = re.compile(
+    r"(?:loss|step|iter|epoch|norm|scale|batch|%\||\b(?:ce|nll)\b)[^#]{0,32}#|# loss"
+)
+_SURE = re.compile(r"(?:loss|step|\b(?:ce|nll))[\"' :=]{1,4}#|%\|")
+# a number that is no part of a word: a header has none
+_LONE_NUMBER = re.compile(r"(?<![a-z_@])[0-9]|\bnan\b|\binf\b")
 _UNSEEN = Recipe("")
 
 
@@ -46,7 +52,9 @@ class SeriesReader:
         self._shapes_size = 0
         self._in_vain = 0
         self._memories: dict[tuple[int, int | None], Memory] = {}
+        self._headers: dict[str, Table | None] = {}
         self._table: Table | None = None
+        self._goals = Goals()
         self._file = -1
         self._line = 0
 
@@ -58,7 +66,7 @@ class SeriesReader:
             self._leave(file)
         self._line = number
         line = text.lower()
-        if self._table is not None and "," in line:
+        if self._table is not None:
             row = self._table.row(line)
             if row is not None:
                 self._take_row(row, Place(file, number, rank, time))
@@ -71,12 +79,15 @@ class SeriesReader:
             or "epoch" in line
             or "norm" in line
             or "[batch=" in line
+            or " ce" in line
+            or "nll" in line
         ):
             return
         if len(line) > _LONGEST:
             line = line[:_LONGEST]
-        if "," in line and " " not in line:
-            self._table = table(line) or self._table
+        if not _LONE_NUMBER.search(line):
+            self._table = self._header(line) or self._table
+            return
         parts = parts_of(line)
         shape = tuple(parts[::2])
         how = self._recipes.get(shape, _UNSEEN)
@@ -91,8 +102,16 @@ class SeriesReader:
             self._close(memory)
         return tuple(
             replace(point, series=f"eval {point.series}") if self._is_of_eval(point) else point
-            for point in self._tracks.points()
+            for point in self._goals.told(self._tracks.points())
         )
+
+    def _header(self, line: str) -> Table | None:
+        """Take a line without numbers for the header of a table, if it is one."""
+        if line not in self._headers:
+            if len(self._headers) >= _MOST_HEADERS:
+                self._headers.clear()
+            self._headers[line] = table(line)
+        return self._headers[line]
 
     def _study(self, shape: tuple[str, ...]) -> Recipe | None:
         """Look at a new shape, unless too many were of no use: prose that speaks of steps."""
@@ -126,6 +145,9 @@ class SeriesReader:
         return memory
 
     def _take(self, how: Recipe, parts: Sequence[str], text: str, place: Place) -> None:
+        if how.goal:
+            self._goals.see(_whole(parts[how.goal]))
+            return
         memory = self._memory(place)
         step, total = _progress(how, parts)
         if how.opens:
@@ -170,7 +192,8 @@ class SeriesReader:
         )
 
     def _take_row(self, row: Row, place: Place) -> None:
-        series = f"eval csv {row.column}" if row.evaluates else f"csv {row.column}"
+        kind = f"{self._table.kind} {row.column}" if self._table else row.column
+        series = f"eval {kind}" if row.evaluates else kind
         track = self._tracks.track(place.file, place.rank, series)
         if track is not None:
             point = Point(
@@ -180,6 +203,7 @@ class SeriesReader:
                 time=place.time,
                 rank=place.rank,
                 step=_whole(row.step) if row.step else None,
+                total_steps=_whole(row.total) if row.total else None,
                 loss=number(row.loss) if row.loss else None,
                 grad_norm=_norm(row.grad_norm) if row.grad_norm else None,
             )

@@ -5,7 +5,8 @@ deviations above what went before: the distance of OLMo 2's spike score (arXiv 2
 medians in place of mean and deviation, which the spike itself would move. The jump is one
 only if no five readings in a row come back down, and if the level has changed by a factor. Which
 factor depends on the gradient norm. It leads a divergence (ZClip, arXiv 2504.02507, watches it
-alone), and stays where it was when new data or another objective moved the loss. PaLM (arXiv
+alone), and stays where it was when new data or another objective moved the loss. Where it is not
+printed, the noise of the loss stands in for it: a model that diverged is thrown about. PaLM (arXiv
 2204.02311) calls for a rollback only where the loss does not recover by itself.
 """
 
@@ -32,7 +33,10 @@ _FEWEST_AFTER = 3
 _NORM_EXPLODED, _RISE_WITH_NORM = 3.0, 1.25
 _NORM_ROSE, _RISE_UNKNOWN = 1.5, 2.0
 _RISE_WITHOUT_NORM = 3.0
+_ROUGHER, _RISE_ROUGHER = 2.0, 1.5  # times the noise, of a norm that is not told
+_LEARNED = 1.25  # times the best level, where a run began
 _COMING_BACK = 0.5  # the share of the rise, on a log scale, after which the loss is recovering
+_CLIPPED = 0.01  # of the norm: how far norms differ that are printed after clipping
 _RL_NORM, _RL_FEWEST = 30.0, 20
 _ANNOUNCED = 3  # readings before a jump in which a change may be announced
 # [data] switching to blend B   entering stage 2   curriculum: sequence length 8192
@@ -94,7 +98,8 @@ def _jump_at(place: int, losses: Sequence[float], read: Sequence[Point]) -> Jump
     levels = _levels(rest)
     after = median(rest[-max(_FEWEST_AFTER, len(rest) // 20) :])
     grown = _norm_growth(read[max(0, place - _WINDOW) : place], read[place:])
-    if min(levels) <= bar or after < _least_rise(grown) * level:
+    least = _RISE_ROUGHER if grown is None and _is_rougher(window, rest) else _least_rise(grown)
+    if min(levels) <= bar or after < least * level:
         return None
     if math.log(max(levels) / after) > _COMING_BACK * math.log(max(levels) / level):
         return None
@@ -104,19 +109,23 @@ def _jump_at(place: int, losses: Sequence[float], read: Sequence[Point]) -> Jump
 def _climbed(losses: Sequence[float], read: Sequence[Point]) -> Jump | None:
     """Find a slow divergence: no single jump, but the loss left its best level for good.
 
-    It must have learned before, and be past half of its way up for a tenth of the readings.
+    It must have learned before, and be past half of its way up for a tenth of the readings. One
+    that was never so high may just be hard to learn, unless the gradient norm exploded.
     """
     width = max(_LEVEL, len(losses) // 20)
     levels = [median(losses[i : i + width]) for i in range(len(losses) - width + 1)]
     lowest = min(range(len(levels)), key=levels.__getitem__)
     best, end = levels[lowest], levels[-1]
     half = (best + end) / 2
-    if best <= 0 or end < _RISE_WITH_NORM * best or levels[0] <= half:
+    if best <= 0 or end < _RISE_WITH_NORM * best or levels[0] <= min(half, _LEARNED * best):
         return None
     above = next((i for i in range(lowest, len(levels)) if levels[i] > half), len(levels))
     if len(levels) - above < max(_LONG_FUTURE, len(losses) // 10) or min(levels[above:]) <= half:
         return None
     grown = _norm_growth(read[max(0, lowest - _WINDOW) : lowest + width], read[above + width :])
+    exploded = grown is not None and grown >= _NORM_EXPLODED
+    if levels[0] <= half and not exploded:
+        return None
     if end < _least_rise(grown) * best or max(levels[above:]) > end + (end - best) / 2:
         return None
     return Jump(read[min(lowest + width, len(read) - 1)], best, end, len(losses) - above, grown)
@@ -126,6 +135,19 @@ def _noise(window: Sequence[float], level: float) -> float:
     """Estimate the deviation from steps between neighbours, which a falling loss leaves alone."""
     steps = [abs(later - loss) for loss, later in zip(window, window[1:], strict=False)]
     return max(_SCALED_MAD * median(steps) / math.sqrt(2), _LEAST_SPREAD * abs(level))
+
+
+def _is_rougher(before: Sequence[float], after: Sequence[float]) -> bool:
+    """Say whether the noise grew beyond what the level did, over enough readings to tell."""
+    if len(before) < _LONG_FUTURE or len(after) < _LONG_FUTURE:
+        return False
+    old, new = _roughness(before), _roughness(after[_TOGETHER:])
+    return old > 0 and new >= _ROUGHER * old
+
+
+def _roughness(losses: Sequence[float]) -> float:
+    steps = (abs(later - loss) for loss, later in zip(losses, losses[1:], strict=False))
+    return median(steps) / median(losses)
 
 
 def _levels(rest: Sequence[float]) -> list[float]:
@@ -141,7 +163,13 @@ def _norm_growth(before: Sequence[Point], after: Sequence[Point]) -> float | Non
     if len(old) < _TOGETHER or len(new) < _FEWEST_AFTER or median(old) <= 0:
         return None
     growth = median(new) / median(old)
-    return None if abs(growth - 1) < 0.01 else growth
+    return None if abs(growth - 1) < _CLIPPED and _is_clipped(new) else growth
+
+
+def _is_clipped(norms: Sequence[float]) -> bool:
+    """Say whether most norms read the same: the threshold to which they were cut."""
+    usual = median(norms)
+    return median(abs(norm - usual) for norm in norms) < _CLIPPED * usual
 
 
 def _norms(points: Sequence[Point]) -> list[float]:

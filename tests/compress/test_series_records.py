@@ -64,6 +64,38 @@ FORMATS = [
         ("eval csv val_loss", 99, None, NAN, None, None, None),
     ),
     (
+        "aligned columns",
+        "   iter     loss      ema    gnorm       lr    tok/s\n"
+        "    120   3.3455   3.3500    0.511 2.99e-04   182033",
+        ("aligned loss", 120, None, 3.3455, 0.511, None, None),
+    ),
+    (
+        "aligned columns, a sentence below",
+        "  iter    loss   gnorm    lr\n   120  3.3455   0.511 3e-4\n4000 iterations in 6 h 11 min",
+        ("aligned loss", 120, None, 3.3455, 0.511, None, None),
+    ),
+    (
+        "ruled columns",
+        "|  epoch |  train loss |  valid loss |  acc@1 |\n|---|---|---|---|\n"
+        "|   7/12 |      0.6549 |      0.7230 | 90.4% * |",
+        ("ruled train loss", 7, 12, 0.6549, None, None, None),
+    ),
+    (
+        "ruled columns, no number",
+        "| it | ce | lr |\n|---|---|---|\n| 300 | nan | 1.2e-04 |",
+        ("ruled ce", 300, None, NAN, None, None, None),
+    ),
+    (
+        "the number of steps stands in the configuration",
+        "max_iters = 2000\neval_interval = 500\niter 1990: loss 3.21\niter 2000: loss 3.17",
+        ("iter #", 2000, 2000, 3.17, None, None, None),
+    ),
+    (
+        "steps from 0 on, one in ten told",
+        "setting training iterations to 30\nstep 0 loss 3.2\nstep 10 loss 3.1\nstep 20 loss 3.0",
+        ("step #", 20, 20, 3.0, None, None, None),
+    ),
+    (
         "tqdm with postfix",
         "Epoch 0:  40%|████      | 200/500 [05:00<07:30, 1.50s/it, loss=2.44, lr=1.0e-4]",
         ("epoch # bar loss", 200, 500, 2.44, None, None, 1.5),
@@ -123,3 +155,12 @@ def test_engine_lines_of_a_rollout_worker_are_no_steps():
 def test_the_summary_of_wandb_is_no_reading():
     assert not read("wandb:        loss nan")
     assert not read("       loss nan")
+
+
+def test_a_configured_number_that_is_not_reached_says_nothing():
+    point = read("max_iters = 2000\niter 1200: loss 3.21\niter 1210: loss 3.17")[-1]
+    assert point.total_steps is None
+
+
+def test_prose_that_speaks_of_step_and_loss_is_no_table():
+    assert read("the loss of each step follows\n1 2 3\n4 of 5 are loaded, 6 are not") == ()

@@ -136,3 +136,21 @@ def test_a_policy_whose_norm_explodes_for_good_is_found():
 
 def test_losses_that_are_zero_or_negative_do_no_harm():
     assert jump(track([0.0] * 40 + [-0.1] * 40), []) is None
+
+
+def test_without_a_norm_a_loss_that_is_thrown_about_needs_to_rise_less():
+    low, high = losses(80, noise=0.005)[:50], [4.0 * (1 + 0.06 * (-1) ** i) for i in range(30)]
+    assert jump(track(low + high), []) is not None
+    assert jump(track(low + [4.0 + 0.01 * (i % 3) for i in range(30)]), []) is None
+
+
+def test_a_norm_that_stays_as_it_was_is_not_taken_for_a_clipped_one():
+    doubled = HEALTHY[:50] + [5.0 + 0.01 * (i % 5) for i in range(30)]
+    varied = [0.4 + 0.1 * (i % 2) for i in range(80)]
+    assert jump(track(doubled, varied), []) is None
+    assert jump(track(doubled, [1.0] * 80), []) is not None
+
+
+def test_a_climb_above_all_that_was_is_found_if_the_norm_exploded():
+    climbing = losses(200, top=4.0)[:100] + [2.1 + 8.0 * i / 60 for i in range(60)] + [10.1] * 40
+    assert jump(track(climbing, [0.4 if i < 110 else 3.0 for i in range(200)]), []) is not None
