@@ -149,7 +149,8 @@ class Finding:
     """One signal of one cause, present in the attempt that is judged.
 
     `sightings` holds the first ones, at most 256, in order of time; `count` is exact. `onset` is
-    when the trouble began: the first sighting's time less the wait that a timeout names.
+    when the trouble began: the first sighting's time less the wait that a timeout names. A
+    `general` one rests on words that any program may print.
     """
 
     cause: str
@@ -162,6 +163,7 @@ class Finding:
 
     @property
     def first(self) -> Line:
+    general: bool = False
         """The line where it shows first."""
         return self.sightings[0].line
 

@@ -4,7 +4,7 @@ A launcher's report of exit code -6 or -11 is an echo on a rank that printed an 
 rank that printed none while others complain it is the news itself.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from app.model import Marked, Sighting
@@ -16,19 +16,29 @@ _NEAR = 8  # lines within which a launcher's table names the rank of an exit
 def with_silent_deaths(
     sightings: Sequence[Sighting], exits: Sequence[Marked], compiled: Compiled
 ) -> tuple[Sighting, ...]:
-    """Raise echoes of a crash to clues where the crashed rank had said nothing."""
-    spoke = {rank for s in sightings if s.strength != "echo" and (rank := _rank(s)) is not None}
+    """Raise echoes of a crash to clues where the crashed rank had said nothing; name the rank."""
+    spoke = {
+        rank
+        for s in sightings
+        if not _is_crash(s, compiled)
+        and (rank := s.line.rank if s.strength == "echo" else _rank(s)) is not None
+    }
     if not spoke:
         return tuple(sightings)
-    return tuple(
-        replace(s, strength="clue")
-        if s.strength == "echo"
-        and compiled.rulebook.signal_named[s.signal].cause == "NativeCrash"
-        and (rank := _rank_by_table(s, exits)) is not None
-        and rank not in spoke
-        else s
-        for s in sightings
-    )
+    return tuple(_heard(s, exits, spoke) if _is_crash(s, compiled) else s for s in sightings)
+
+
+def _is_crash(sighting: Sighting, compiled: Compiled) -> bool:
+    signal = compiled.rulebook.signal_named[sighting.signal]
+    return sighting.strength == "echo" and signal.cause == "NativeCrash"
+
+
+def _heard(crash: Sighting, exits: Sequence[Marked], spoke: Collection[int]) -> Sighting:
+    rank = _rank_by_table(crash, exits)
+    if rank is None:
+        return crash
+    facts = {**crash.facts, "rank": str(rank)}
+    return replace(crash, strength="echo" if rank in spoke else "clue", facts=facts)
 
 
 def _rank_by_table(sighting: Sighting, exits: Iterable[Marked]) -> int | None:

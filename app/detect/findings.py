@@ -112,6 +112,7 @@ def _finding(name: str, own: Sequence[Sighting], clock: _Clock, compiled: Compil
         count=len(own),
         onset=_onset(own, clock),
         summary=fill(signal.says, own[0].facts),
+        general=signal.general,
     )
 
 
