@@ -18,7 +18,7 @@ def answer(
     return {
         "id": id,
         "status": status,
-        "method": "rules",
+        "method": diagnosis.method,
         "job": {
             name: value for name, value in asdict(diagnosis.job).items() if value not in (None, ())
         },
@@ -28,10 +28,10 @@ def answer(
         "evidence": verdict["evidence"],
         "suspects": verdict["suspects"],
         "recovery": asdict(diagnosis.plan),
-        "precedents": [],
+        "precedents": [asdict(one) for one in diagnosis.recalled.precedents],
         "attempts": [asdict(attempt) for attempt in diagnosis.attempts],
         "opinion": None,
-        "remarks": verdict["remarks"],
+        "remarks": [*verdict["remarks"], *([note] if (note := diagnosis.recalled.note) else [])],
         "log": log,
         "versions": {
             "firstfault": version("firstfault"),

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from app.incident import Recalled, Snippet
+
 Strength = Literal["proof", "clue", "echo", "context"]
 Confidence = Literal["high", "medium", "low"]
 Action = Literal[
@@ -401,3 +403,6 @@ class Diagnosis:
     job: Job
     digest: str
     rules: str
+    method: Literal["rules", "memory"] = "rules"
+    recalled: Recalled = Recalled()
+    snippet: Snippet = Snippet()

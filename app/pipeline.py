@@ -1,19 +1,21 @@
 """The diagnosis as one readable function, without side effects.
 
-read ──► compress ──► detect ──► judge ──► recover
-bytes    lines        findings   verdict   plan
+read ──► compress ──► detect ──► judge ──► recall ──► recover
+bytes    lines        findings   verdict   precedents plan
 """
 
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
 from app.compress.digest import digest
 from app.compress.log import LineReading, compress
 from app.detect.detect import Sighted, detect, look
 from app.errors import SourceError
+from app.incident import Recalled, Snippet
+from app.judge.remembered import remembered
 from app.judge.verdict import judge
 from app.model import (
     AttemptVerdict,
@@ -33,6 +35,7 @@ from app.read.prefix import PrefixReader
 from app.read.source import Source, sources
 from app.read.terminal import clean
 from app.recover.plan import plan, repeated
+from app.recover.precedent import by_precedent
 from app.rulebook.compiled import Compiled
 
 
@@ -48,11 +51,19 @@ class Limits:
 Progress = Callable[[int], None]
 
 
+class Memory(Protocol):
+    """What knows past incidents; it never raises, the note says what it could not do."""
+
+    def nearest(self, snippet: Snippet) -> Recalled:
+        """Find the incidents that are most like this one."""
+
+
 def diagnose(
     inputs: Sequence[Path | BinaryIO],
     compiled: Compiled,
     *,
     job: Job | None = None,
+    memory: Memory | None = None,
     limits: Limits = Limits(),  # noqa: B008  # a frozen value
     progress: Progress | None = None,
 ) -> Diagnosis:
@@ -67,15 +78,22 @@ def diagnose(
     *earlier, (detected, verdict, root) = _verdicts(sighted, compiled, job)
     told = _told(sighted, [verdict for _, verdict, _ in earlier])
     rulebook = compiled.rulebook
+    snippet, recalled = _recalled(sighted, detected, verdict, memory)
+    found = remembered(verdict, recalled, rulebook)
     repeats = repeated(verdict, [before for _, before, _ in earlier])
     return Diagnosis(
-        verdict=verdict,
-        plan=plan(verdict, root, rulebook, job, steps_made=detected.steps, repeated_on=repeats),
+        verdict=found or verdict,
+        plan=by_precedent(found, rulebook)
+        if found
+        else plan(verdict, root, rulebook, job, steps_made=detected.steps, repeated_on=repeats),
         attempts=told,
         log=_stats(log, time.perf_counter() - started),
         job=job,
         digest=digest(log, _faults(detected, root), sighted.attempts, limits.digest_tokens),
         rules=rulebook.fingerprint,
+        method="memory" if found else "rules",
+        recalled=recalled,
+        snippet=snippet,
     )
 
 
@@ -141,6 +159,26 @@ def _verdicts(
         verdict, root = judge(detected, compiled.rulebook, sighted.log.files, about)
         judged.append((detected, verdict, root))
     return judged
+
+
+def _recalled(
+    sighted: Sighted, detected: Detected, verdict: Verdict, memory: Memory | None
+) -> tuple[Snippet, Recalled]:
+    """Take the lines that show the failure, and ask memory for others like it."""
+    if memory is None:
+        return Snippet(), Recalled()
+    from app.memory.snippet import snippet  # most diagnoses on the command line need none
+
+    attempt = sighted.attempts[-1]
+    echoes = {
+        (s.line.file, s.line.number)
+        for f in detected.findings
+        if f.strength == "echo"
+        for s in f.sightings
+    }
+    own = [line for line in sighted.log.lines if attempt.holds(line.file, line.number)]
+    told = snippet(verdict, own, but=echoes)
+    return told, Recalled() if verdict.primary.cause == "Completed" else memory.nearest(told)
 
 
 def _told(sighted: Sighted, earlier: Sequence[Verdict]) -> tuple[AttemptVerdict, ...]:

@@ -110,6 +110,26 @@ class Settings(BaseSettings):
     retention_days: float = Field(
         default=30, ge=0, description="days that uploaded logs are kept; 0 keeps them for ever"
     )
+    memory: bool = Field(
+        default=True, description="remember failures, and look for those that were alike"
+    )
+    memory_limit: int = Field(
+        default=100_000, ge=1, description="incidents whose words are searched; memory: 2 kB each"
+    )
+    memory_seconds: float = Field(
+        default=2, gt=0, description="time that a diagnosis waits for precedents"
+    )
+    embedder: str = Field(
+        default="hashing",
+        description="what compares incidents: `hashing`, `minilm` (extra `embeddings`), or the "
+        "folder of a sentence-transformers model",
+    )
+    chroma_url: str | None = Field(
+        default=None,
+        pattern="^https?://",
+        description="Chroma server for the index of incidents, as `http://host:8000`; "
+        "default: a folder in data_dir",
+    )
     model: str | None = Field(
         default=None, description="language model to ask where rules leave a doubt; default: none"
     )

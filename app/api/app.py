@@ -9,7 +9,7 @@ from fastapi.openapi.utils import get_openapi
 from fastapi_offline import FastAPIOffline
 from pydantic.json_schema import models_json_schema
 
-from app.api import probes, problems, routes
+from app.api import incidents, probes, problems, routes
 from app.api.edge import Edge
 from app.api.forms import DiagnosisRequest
 from app.api.metrics import Metrics
@@ -40,6 +40,7 @@ def create(service: Service) -> FastAPI:
     app.state.service = service
     app.state.metrics = metrics
     app.include_router(routes.router)
+    app.include_router(incidents.router)
     app.include_router(probes.router)
     problems.install(app)
     app.add_middleware(Edge, metrics=metrics)

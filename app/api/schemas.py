@@ -103,6 +103,15 @@ class RecoveryOut(BaseModel):
     commands: tuple[str, ...]
 
 
+class PrecedentOut(BaseModel):
+    """A past incident that resembles this one."""
+
+    id: str
+    cause: str
+    similarity: Annotated[float, Field(ge=0, le=1)]
+    confirmed: bool
+
+
 class AttemptOut(BaseModel):
     """An earlier start of the job within the same log."""
 
@@ -156,7 +165,7 @@ class Complete(BaseModel):
     evidence: tuple[EvidenceOut, ...]
     suspects: tuple[SuspectOut, ...]
     recovery: RecoveryOut
-    precedents: tuple[object, ...]
+    precedents: tuple[PrecedentOut, ...]
     attempts: tuple[AttemptOut, ...]
     opinion: object | None
     remarks: tuple[str, ...]

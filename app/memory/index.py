@@ -58,8 +58,10 @@ class WholeIndex:
         self._gone_until = 0.0
 
     def want(self, ids: Collection[str]) -> None:
-        """Note what the index should hold."""
+        """Note what the index should hold, and that what it holds of these is old."""
         self._wanted.update(ids)
+        if self._held is not None:
+            self._held.difference_update(ids)
 
     def fill(self) -> bool:
         """Put some of what is missing in; say whether there is more that can be put in now."""

@@ -16,6 +16,7 @@ from app.incident import Changed, Incident, Precedent, Recalled, Snippet
 from app.memory.embed import Embedder, Vectors
 from app.memory.index import Index, WholeIndex
 from app.memory.shelf import Shelf, Space
+from app.memory.snippet import tells
 from app.memory.words import Words
 
 MOST = 100_000
@@ -97,7 +98,9 @@ class Memory:
         known = self._shelf.incidents({*best, *closest})
         ranked = _distinct([known[id] for id in best if id in known])
         found = [_precedent(one, likeness.get(one.id, 0.0)) for one in ranked[:most]]
-        agreed = self._agreed([known[id] for id in closest if id in known], likeness)
+        agreed = None
+        if tells(snippet):
+            agreed = self._agreed([known[id] for id in closest if id in known], likeness)
         return Recalled(tuple(found), agreed, note)
 
     def _agreed(self, closest: Sequence[Incident], likeness: Mapping[str, float]) -> str | None:
@@ -145,11 +148,12 @@ def _distinct(incidents: Sequence[Incident]) -> list[Incident]:
 
     A job that is started a hundred times would else fill the list with itself.
     """
-    shown: dict[tuple[str, str], Incident] = {}
+    shown: dict[tuple[str, ...], Incident] = {}
     for one in incidents:
-        before = shown.setdefault((one.fingerprint, one.cause), one)
+        alike = (one.fingerprint, *one.snippet.lines[:1], one.cause)
+        before = shown.setdefault(alike, one)
         if one.confirmed and not before.confirmed:
-            shown[one.fingerprint, one.cause] = one
+            shown[alike] = one
     return list(shown.values())
 
 

@@ -6,7 +6,7 @@ errno 28, signal 11) are numbers too, and stay.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from app.incident import Snippet
 from app.masking import hidden
@@ -55,14 +55,18 @@ _REPORT = re.compile(
 _CODE_OF_TRACEBACK = re.compile(r"\s*(?:File \"|raise \w|\^+|return |except )")
 
 
-def snippet(verdict: Verdict, lines: Sequence[Line]) -> Snippet:
+def snippet(
+    verdict: Verdict, lines: Sequence[Line], but: Collection[tuple[int, int]] = ()
+) -> Snippet:
     """Take the evidence of the root and a few echoes; without any, what the log complains of.
 
-    `lines` are the kept lines of the attempt that was judged.
+    `lines` are the kept lines of the attempt that was judged; `but` are places, by file and line,
+    that are known to be consequences.
     """
     hosts = _hosts(verdict, lines)
-    if verdict.primary.cause == "Unknown":
-        return Snippet(_distinct(complaints(lines), hosts, _TROUBLED))
+    if verdict.primary.strength in (None, "echo"):
+        unexplained = [line for line in lines if (line.file, line.number) not in but]
+        return Snippet(_distinct(complaints(unexplained), hosts, _TROUBLED))
     message = {(line.number, line.raw[:_EVIDENCE]): line.text for line in lines}
     told = [(item.why, message.get((item.line, item.text), item.text)) for item in verdict.evidence]
     by_others = {f"{item.cause}, explained by {item.by}" for item in verdict.explained}
@@ -85,6 +89,11 @@ def complaints(lines: Sequence[Line]) -> list[str]:
         if len(kinds) == _LOOKED_AT:
             break
     return sorted(kinds.values(), key=_says_little)[:_TROUBLED]
+
+
+def tells(snippet: Snippet) -> bool:
+    """Say whether its first line names an exception or a fault; else all failures look like it."""
+    return bool(snippet.lines) and not _says_little(snippet.lines[0])
 
 
 def _says_little(text: str) -> int:

@@ -69,7 +69,7 @@ def plan(
         action=action,
         restart=may_restart,
         targets=targets,
-        steps=tuple(_filled(step, facts) for step in (*reason, *steps)),
+        steps=tuple(filled(step, facts) for step in (*reason, *steps)),
         commands=commands(action, targets, f"{root.cause} {root.signal}", job),
     )
 
@@ -158,7 +158,7 @@ def _facts(root: Finding, suspects: Sequence[Suspect]) -> Mapping[str, str]:
     return {name: value for name, value in facts.items() if value}
 
 
-def _filled(step: str, facts: Mapping[str, str]) -> str:
+def filled(step: str, facts: Mapping[str, str]) -> str:
     """Fill `{facts}` in; into a command, between backticks, goes nothing that a shell reads."""
     parts = enumerate(step.split("`"))
     return "`".join(_fill(part, facts, in_command=bool(index % 2)) for index, part in parts)

@@ -9,19 +9,21 @@ computes to worker processes.
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterable, AsyncIterator
+from collections.abc import AsyncIterable, AsyncIterator, Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import structlog
 
 from app.errors import SourceError, SourceTooLarge, StoreError
+from app.incident import Incident, Recalled, Snippet
 from app.model import Job
 from app.settings import Settings
 from app.store.database import connect
 from app.store.diagnoses import Diagnoses, Entry, Origin, Place, Record, Request, Upload
 from app.store.executors import Executors
 from app.store.ids import new_id
+from app.store.incidents import Incidents
 from app.store.lock import FolderLock
 from app.store.migrate import migrate
 from app.store.threads import StoreThreads
@@ -29,13 +31,16 @@ from app.store.uploads import Uploads
 from app.work import worker
 from app.work.crew import Crew, State
 from app.work.durable import Durable
+from app.work.keeping import Keeping
 from app.work.lane import Lane
 from app.work.presence import Presence
+from app.work.recall import Recall
 from app.work.roots import LogRoots
 
 _BLOCK = 1 << 20  # bytes of an upload that are handed to a thread at once
 _SWEEP_SECONDS = 3600
 _TEND_SECONDS = 30
+_NO_MEMORY = "memory is switched off (FIRSTFAULT_MEMORY)"
 
 log = structlog.get_logger()
 
@@ -55,6 +60,7 @@ class Service:
             opened.callback(engine.dispose)
             migrate(engine)
             self._diagnoses = Diagnoses(engine)
+            self._incidents = Incidents(engine)
             self._uploads = Uploads(data / "uploads", settings.min_free_bytes)
             self._roots = LogRoots(settings.log_roots)
             self._threads = StoreThreads()
@@ -65,6 +71,9 @@ class Service:
                 opened.callback(lanes[-1].close)
                 if number == 0:  # it checks the rules, and fills the cache for the others
                     self.rules = lanes[0].loaded_rules()
+            self._keeping = self._kept_memory(data)
+            if self._keeping:
+                opened.callback(self._keeping.close)
             self._durable = Durable(settings.database, settings.executor)
             self._presence = Presence(
                 settings.executor, Executors(engine), self._threads, self._durable
@@ -89,7 +98,10 @@ class Service:
             stack.push_async_callback(self._durable.close)
             stack.push_async_callback(self._presence.leave)
             stack.push_async_callback(self.crew.drain, self.settings.drain_seconds)
-            for chore in (self._presence.keep, self._tend, self._sweep):
+            chores = [self._presence.keep, self._tend, self._sweep]
+            if self._keeping:
+                chores.append(self._keeping.keep)
+            for chore in chores:
                 stack.push_async_callback(_end, asyncio.create_task(chore()))
             yield
 
@@ -137,6 +149,26 @@ class Service:
     async def digest(self, id: str) -> str:
         """Read the digest of a complete diagnosis; raise NotReady or NotFound."""
         return await self._threads.run(self._diagnoses.digest, id)
+
+    async def alike(self, snippet: Snippet, most: int, but: str | None = None) -> Recalled:
+        """Find past incidents that are like this one, the likest first."""
+        if self._recall is None:
+            return Recalled(note=_NO_MEMORY)
+        return await asyncio.to_thread(self._recall.nearest, snippet, most, but)
+
+    async def alike_text(self, text: str, most: int) -> Recalled:
+        """Find past incidents by words or lines of a log."""
+        if self._recall is None:
+            return Recalled(note=_NO_MEMORY)
+        return await asyncio.to_thread(self._recall.search, text, most)
+
+    async def incidents(self, ids: Collection[str]) -> Mapping[str, Incident]:
+        """Read incidents by id; those that are not there are left out."""
+        return await self._threads.run(self._incidents.incidents, ids)
+
+    async def incident(self, id: str) -> Incident:
+        """Read an incident by its id or that of its diagnosis; raise NotFound."""
+        return await self._threads.run(self._incidents.find, id)
 
     async def page(
         self,
@@ -208,7 +240,25 @@ class Service:
             paths=tuple(map(self._path, request.origins)),
             max_log_bytes=self.settings.max_log_bytes,
             digest_tokens=self.settings.digest_tokens,
+            memory=self._recall,
         )
+
+    def _kept_memory(self, data: Path) -> Keeping | None:
+        settings = self.settings
+        if not settings.memory:
+            return None
+        return Keeping(
+            settings.database,
+            data / "memory",
+            chroma_url=settings.chroma_url,
+            embedder=settings.embedder,
+            most=settings.memory_limit,
+        )
+
+    @property
+    def _recall(self) -> Recall | None:
+        """What asks memory; for workers as for callers."""
+        return Recall(self._keeping.socket, self.settings.memory_seconds) if self._keeping else None
 
     def _path(self, origin: Origin) -> str:
         if isinstance(origin, Upload):

@@ -103,7 +103,10 @@ class Incidents:
 
 
 def remember(connection: Connection, diagnosis_id: str, outcome: Outcome, at: float) -> None:
-    """Add the incident of a diagnosis within the transaction that completes it."""
+    """Keep the incident of a diagnosis within the transaction that completes it.
+
+    A later answer takes the place of the earlier one, unless a person has confirmed that.
+    """
     if outcome.remembered is None:
         return
     told = outcome.remembered
@@ -115,11 +118,17 @@ def remember(connection: Connection, diagnosis_id: str, outcome: Outcome, at: fl
         "job_type": told.job.job_type,
         "cause": outcome.cause,
         "fingerprint": told.fingerprint,
-        "snippet": json.dumps(told.snippet.lines, ensure_ascii=False),
+        "snippet": _lines(told.snippet),
         "created_at": at,
         "changed_at": at,
     }
-    connection.execute(_ADD, row)
+    of_this = Row.diagnosis_id == diagnosis_id
+    known = connection.execute(select(Row.confirmed_at).where(of_this)).one_or_none()
+    if known is None:
+        connection.execute(_ADD, row)
+    elif known[0] is None:
+        row = {name: row[name] for name in ("cause", "fingerprint", "snippet", "changed_at")}
+        connection.execute(update(Row).where(of_this).values(**row, embedder=None, vector=None))
 
 
 def _incident(
@@ -141,6 +150,10 @@ def _incident(
         job_type=row[8],
         confirmed=Confirmation(by or "", at, note or "") if at is not None else None,
     )
+
+
+def _lines(snippet: Snippet) -> str:
+    return json.dumps(snippet.lines, ensure_ascii=False)
 
 
 def _snippet(text: str) -> Snippet:

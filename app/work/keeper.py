@@ -12,8 +12,7 @@ import socketserver
 import sys
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from app.errors import FirstFaultError, StoreError
@@ -21,27 +20,16 @@ from app.incident import Snippet
 from app.memory.embed import Embedder, embedder
 from app.memory.index import Index
 from app.memory.nearest import Memory
+from app.memory.snippet import of_text
 from app.store.database import connect
 from app.store.incidents import Incidents
 from app.store.lock import FolderLock
-from app.work.recall import spelt
+from app.work.recall import Task, spelt
 
 _LOOK_SECONDS = 1.0  # between looks for new incidents
 _PATIENCE_SECONDS = 15.0  # for the lock, while the process before this one ends
 _NICENESS = 5
 _MOST_BYTES = 1 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """What a keeper is told."""
-
-    database: str
-    folder: str
-    socket: str
-    chroma_url: str | None
-    embedder: str
-    most: int
 
 
 def opened(task: Task, chosen: Embedder) -> Callable[[], Index]:
@@ -96,14 +84,23 @@ class _Server(socketserver.ThreadingUnixStreamServer):
             return json.dumps({"count": self._memory.rebuild()})
         if question["do"] == "catch_up":
             return json.dumps({"count": self._memory.catch_up()})
-        lines, most, but = question["lines"], question["most"], question.get("but")
-        if not (isinstance(lines, list) and isinstance(most, int)):
-            raise ValueError("a question names lines and a number")
-        snippet = Snippet(tuple(map(str, lines)))
+        most, but = question["most"], question.get("but")
+        if not isinstance(most, int):
+            raise ValueError("a question names how many are wanted")
+        snippet = _asked(question)
         return spelt(self._memory.nearest(snippet, most, str(but) if but else None))
 
     def handle_error(self, request: object, client_address: object) -> None:
         """Pass over a caller that went away before its answer."""
+
+
+def _asked(question: Mapping[str, object]) -> Snippet:
+    if question["do"] == "search":
+        return of_text(str(question["text"]))
+    lines = question["lines"]
+    if not isinstance(lines, list):
+        raise ValueError("a question names lines")
+    return Snippet(tuple(map(str, lines)))
 
 
 def keep(task: Task) -> None:

@@ -6,7 +6,7 @@ gone, the answer is that there are none, with the reason.
 
 import json
 import socket
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal, TypedDict
 
@@ -19,10 +19,23 @@ _MOST_BYTES = 1 << 20
 class Question(TypedDict, total=False):
     """What a line to the keeper says."""
 
-    do: Literal["nearest", "rebuild", "catch_up"]
+    do: Literal["nearest", "search", "rebuild", "catch_up"]
     lines: list[str]
+    text: str
     most: int
     but: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What a keeper is told when it starts."""
+
+    database: str
+    folder: str
+    socket: str
+    chroma_url: str | None
+    embedder: str
+    most: int
 
 
 class Recall:
@@ -41,6 +54,13 @@ class Recall:
         except StoreError as error:
             return Recalled(note=str(error))
         return recalled(told)
+
+    def search(self, text: str, most: int = 10) -> Recalled:
+        """Find incidents by words or lines of a log, which the keeper masks."""
+        try:
+            return recalled(self._ask({"do": "search", "text": text, "most": most}))
+        except StoreError as error:
+            return Recalled(note=str(error))
 
     def rebuild(self) -> int:
         """Have the index made anew; raise StoreError."""

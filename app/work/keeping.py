@@ -1,0 +1,86 @@
+"""Have a keeper of memory running for as long as the service does."""
+
+import asyncio
+import contextlib
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+
+import structlog
+
+from app.work.recall import Task
+
+_GLANCE_SECONDS = 1.0
+_PATIENCE = (1.0, 5.0, 30.0)  # between starts of a keeper that dies
+_END_SECONDS = 3
+
+log = structlog.get_logger()
+
+
+class Keeping:
+    """Starts a keeper, and another one when it dies; `socket` is where it is asked."""
+
+    def __init__(
+        self,
+        database: str,
+        folder: Path,
+        *,
+        chroma_url: str | None,
+        embedder: str,
+        most: int,
+    ) -> None:
+        # A path of a socket holds 107 bytes, which those of data folders may pass.
+        self._folder = Path(tempfile.mkdtemp(prefix="firstfault-"))
+        self.socket = self._folder / "memory"
+        self._task = Task(
+            database=database,
+            folder=str(folder),
+            socket=str(self.socket),
+            chroma_url=chroma_url,
+            embedder=embedder,
+            most=most,
+        )
+        self._process = self._start()
+
+    async def keep(self) -> None:
+        """Look after the keeper until cancelled."""
+        deaths = 0
+        while True:
+            await asyncio.sleep(_GLANCE_SECONDS)
+            if self._process.poll() is None:
+                continue
+            pause = _PATIENCE[min(deaths, len(_PATIENCE) - 1)]
+            status = self._process.returncode
+            log.error("memory ended", status=status, retry_seconds=pause)
+            deaths += 1
+            await asyncio.sleep(pause)
+            self._process = self._start()
+
+    def close(self) -> None:
+        """End the keeper."""
+        if self._process.stdin:
+            self._process.stdin.close()
+        try:
+            self._process.wait(_END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        """Start one; the task goes through its standard input, since the URL holds a password."""
+        process = subprocess.Popen(
+            [sys.executable, "-m", "app.work.keeper"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,  # Ctrl-C is for the service, with which it ends
+        )
+        assert process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.write(json.dumps(asdict(self._task)).encode() + b"\n")
+            process.stdin.flush()
+        return process
