@@ -10,9 +10,10 @@ What follows the end of a job may be another run without a start line: see `appe
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from app.detect.appended import appended_runs
+from app.detect.restarted import restarted_runs
 from app.model import Attempt, Compressed, Marked, Sighting
 
 # attempt_0/3/stderr.log, job-4711.restart2.out; not torchrun_1.log, which is that of a node
@@ -33,9 +34,10 @@ def cut(
     named = _by_name(log, clocks)
     if named:
         return named
+    unmarked = (appended_runs(log, marks), restarted_runs(log, marks, sightings))
     cuts = {
         file: [number for number in own if not clocks.go_back_at(file, number)]
-        for file, own in _cuts(log, marks, sightings, appended_runs(log, marks)).items()
+        for file, own in _cuts(log, marks, sightings, unmarked).items()
     }
     spans = [_spans(file.lines, cuts.get(index, ())) for index, file in enumerate(log.files)]
     longest = max(range(len(spans)), key=lambda index: len(spans[index]), default=0)
@@ -69,9 +71,9 @@ def _cuts(
     log: Compressed,
     marks: Iterable[Marked],
     sightings: Iterable[Sighting],
-    appended: Mapping[int, Iterable[int]],
+    unmarked: Iterable[Mapping[int, Iterable[int]]],
 ) -> Mapping[int, list[int]]:
-    """Line numbers where a new attempt begins, by file; `appended` are some of them."""
+    """Line numbers where a new attempt begins, by file; `unmarked` are some of them."""
     starts: dict[int, dict[int, Marked]] = defaultdict(dict)
     gone_on: dict[int, set[int]] = defaultdict(set)
     for mark in marks:
@@ -86,9 +88,16 @@ def _cuts(
         if point.step is not None:
             gone_on[point.file].add(point.number)
     cuts = {file: set(_cuts_of_file(own, gone_on[file])) for file, own in starts.items()}
-    for file, begins in appended.items():
+    for file, begins in (item for found in unmarked for item in found.items()):
         cuts[file] = cuts.get(file, set()) | set(begins)
-    return {file: sorted(own) for file, own in cuts.items()}
+    return {file: _apart(sorted(own), gone_on[file]) for file, own in cuts.items()}
+
+
+def _apart(cuts: Sequence[int], gone_on: Collection[int]) -> list[int]:
+    """Leave out a cut behind which nothing happened before the next one: both are one start."""
+    between = zip(cuts, cuts[1:], strict=False)
+    lived = [cut for cut, end in between if any(cut <= number < end for number in gone_on)]
+    return [*lived, *cuts[-1:]]
 
 
 def _cuts_of_file(starts: Mapping[int, Marked], gone_on: Iterable[int]) -> list[int]:
