@@ -14,6 +14,8 @@ from app.detect.reported import reported
 from app.detect.signals import marks, sight
 from app.detect.traceback import find_raised
 from app.model import (
+from app.detect.windows import with_windows
+from app.located import Located
     Attempt,
     Compressed,
     Detected,
@@ -51,7 +53,8 @@ def detect(sighted: Sighted, attempt: Attempt, compiled: Compiled, job: Job) -> 
     log = sighted.log
     own_points: Sequence[Point] = [p for p in log.points if attempt.holds(p.file, p.number)]
     own_marks = [m for m in sighted.marks if attempt.holds(m.line.file, m.line.number)]
-    own = [s for s in sighted.sightings if attempt.holds(s.line.file, s.line.number)]
+    shown = [s for s in sighted.sightings if attempt.holds(s.line.file, s.line.number)]
+    own = with_windows(shown, compiled)
     ended = exits(own_marks)
     end = ending(own_marks, own_points)
     standing, survived = without_recovered(own, own_points, finished=end.finished == "trainer")

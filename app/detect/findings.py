@@ -110,7 +110,7 @@ def _finding(name: str, own: Sequence[Sighting], clock: _Clock, compiled: Compil
         strength=strength,
         sightings=(*own[:_MOST_SIGHTINGS], *_further_ranks(own)),
         count=len(own),
-        onset=_onset(own, clock),
+        onset=_onset(own, clock, signal.lookback),
         summary=fill(signal.says, own[0].facts),
         general=signal.general,
     )
@@ -124,19 +124,19 @@ def _further_ranks(own: Sequence[Sighting]) -> Iterable[Sighting]:
             yield sighting
 
 
-def _onset(own: Iterable[Sighting], clock: _Clock) -> float | None:
-    """When it began: a timeout's line less the wait that it names."""
-    began = min(clock.time(sighting.line) - waited(sighting.facts) for sighting in own)
+def _onset(own: Iterable[Sighting], clock: _Clock, lookback: float) -> float | None:
+    """When it began: a timeout's line less the wait that it names or stands for."""
+    began = min(clock.time(s.line) - waited(s.facts, lookback) for s in own)
     return began if math.isfinite(began) else None
 
 
-def waited(facts: Mapping[str, str]) -> float:
-    """Seconds that passed in waiting before the line was printed."""
+def waited(facts: Mapping[str, str], lookback: float = 0.0) -> float:
+    """Seconds that passed in waiting before the line was printed, `lookback` if it names none."""
     for name, unit in (("timeout_ms", 0.001), ("timeout_s", 1.0)):
         text = facts.get(name, "").replace(",", "")
         if _NUMBER.fullmatch(text):
             return float(text) * unit
-    return 0.0
+    return lookback
 
 
 def fill(text: str, facts: Mapping[str, str]) -> str:

@@ -41,6 +41,9 @@ def _unknown_names(reading: Reading) -> Iterator[RuleError]:
     for signal in reading.signals.values():
         yield from _unknown(signal, ("cause",), signal.rule.cause, [*causes, "Unknown"])
         yield from _unknown_targets(signal, signal.rule.explains, known)
+        window = signal.rule.window_before
+        for index, target in enumerate(window.of if window else ()):
+            yield from _unknown(signal, ("window_before", "of", index), target, known)
         for index, target in enumerate(signal.rule.refines):
             yield from _unknown(signal, ("refines", index), target, known)
 

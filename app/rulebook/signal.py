@@ -25,6 +25,18 @@ Doubt = Literal["hedge", "denial", "retry", "level"]
 _Doubts = Annotated[tuple[Doubt, ...], BeforeValidator(as_list)]
 
 
+class Window(Form):
+    """When a context counts as a clue: shortly before something of which it may be the reason.
+
+    `of` names causes or signals; the context must stand at most `seconds` before these began (less
+    the wait that a timeout names), or, where clocks are missing, `lines` before them in one file.
+    """
+
+    of: Annotated[tuple[EitherName, ...], BeforeValidator(as_list)]
+    seconds: float = Field(gt=0)
+    lines: int = Field(20, gt=0)
+
+
 class SignalForm(Form):
     """A line (`match`), or an exception (`exception`, `message`, `frames`), that points at a cause.
 
@@ -34,8 +46,10 @@ class SignalForm(Form):
     specific one is taken. Named groups become facts; `timeout_ms` and `timeout_s` set how far back
     the trouble began. `suspect` says whom the line accuses: its printer, the `{peer}` that it
     names, or nobody. `refines` lists what is the same event told with less detail. `despite` lists
-    the doubts that do not weaken this signal: it means such lines. A `general` one looks for plain
-    words that any program may print: it falls by less, and what is specific goes before it.
+    the doubts that do not weaken this signal: it means such lines. A context becomes a clue within
+    its `window_before` and never else. `lookback` is the wait in seconds that a line stands for
+    without naming it. A `general` one looks for plain words that any program may print: it falls by
+    less, and what is specific goes before it.
     """
 
     name: Name
@@ -50,6 +64,8 @@ class SignalForm(Form):
     within: int = Field(0, ge=0)
     despite: _Doubts = ()
     general: bool | None = None
+    lookback: float = Field(0, ge=0)
+    window_before: Window | None = None
     says: Sentence
     suspect: Literal["printer", "peer", "nobody"] = "printer"
     action: Action | None = None
@@ -73,6 +89,8 @@ class SignalForm(Form):
             raise ValueError("`message` and `frames` belong to `exception`")
         if (self.after is None) != (self.within == 0):
             raise ValueError("`after` and `within` go together")
+        if self.window_before and self.strength != "context":
+            raise ValueError("`window_before` is for a context; what is more counts anyway")
         return self
 
 
