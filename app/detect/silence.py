@@ -6,11 +6,12 @@ anything moves. A count that rises (`graph 12/80 done`) is no beat.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median_low
 
-from app.model import Line
+from app.model import Line, Point
 
 _BEATS = 3
 _DAY, _QUARTER = 86_400, 21_600
@@ -81,12 +82,38 @@ def times_of(found: Sequence[Clocked]) -> Mapping[tuple[int, int], float]:
     return {(c.line.file, c.line.number): c.time for c in found}
 
 
-def last_silence(since: float, after: Sequence[Clocked], killed: float | None) -> Silence:
+def with_carried(
+    times: Mapping[tuple[int, int], float], points: Sequence[Point], found: Sequence[Clocked]
+) -> Mapping[tuple[int, int], float]:
+    """Give readings without a clock the time of the last line above them in their file."""
+    clocks: dict[int, list[tuple[int, float]]] = {}
+    for clocked_line in found:
+        own = clocks.setdefault(clocked_line.line.file, [])
+        own.append((clocked_line.line.number, clocked_line.time))
+    for own in clocks.values():
+        own.sort()
+    carried = dict(times)
+    for point in points:
+        above = clocks.get(point.file, [])
+        place = bisect_right(above, (point.number, float("inf")))
+        if place:
+            carried.setdefault((point.file, point.number), above[place - 1][1])
+    return carried
+
+
+def last_silence(
+    since: float,
+    after: Sequence[Clocked],
+    killed: float | None,
+    watchers: Container[tuple[int, int]] = (),
+) -> Silence:
     """Measure from the last sign of anything that moved to the end; beats are no signs.
 
-    The end is when the job was killed, else the last thing that was printed.
+    Nor is what `watchers` say of the silence. The end is when the job was killed, else the last
+    thing that was printed.
     """
     beats = _beats([c.line for c in after])
+    beats |= {id(c.line) for c in after if (c.line.file, c.line.number) in watchers}
     until = killed if killed is not None else after[-1].time if after else since
     signs = [c for c in after if id(c.line) not in beats and (killed is None or c.time < killed)]
     begin = signs[-1].time if signs else since

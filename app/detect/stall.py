@@ -9,11 +9,19 @@ ends is that error's. Silence that a person or a time limit ends is what they pu
 
 import re
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from app.detect.pace import Pace, pace
-from app.detect.silence import Clocked, Silence, clocked, is_dated, last_silence, times_of
+from app.detect.silence import (
+    Clocked,
+    Silence,
+    clocked,
+    is_dated,
+    last_silence,
+    times_of,
+    with_carried,
+)
 from app.detect.tracks import Track
 from app.model import Finding, Line, Marked, Point
 
@@ -66,10 +74,10 @@ def stall(
     last = track.last if track else None
     if last and (_is_at_its_end(last) or _failed_after(last, found)):
         return None
-    known = pace(track, times) if track else None
+    known = _pace(track, times, timeline) if track else None
     if track and known is None:
         return None
-    silence = _silence(last, timeline, times, _places_of_ends(found, marks))
+    silence = _silence(last, timeline, times, _places_of_ends(found, marks), _watchers(found))
     if silence is None or not _is_overdue(silence, known):
         return None
     sign = silence.last_sign or timeline[0].line
@@ -89,6 +97,13 @@ def _last_to_step(tracks: Sequence[Track], times: Mapping[tuple[int, int], float
         ),
         default=None,
     )
+
+
+def _pace(
+    track: Track, times: Mapping[tuple[int, int], float], timeline: Sequence[Clocked]
+) -> Pace | None:
+    """Measure the steps by their own clock, else by that of the lines among them."""
+    return pace(track, times) or pace(track, with_carried(times, track.points, timeline))
 
 
 def _time(point: Point, times: Mapping[tuple[int, int], float]) -> float | None:
@@ -120,7 +135,8 @@ def _silence(
     last: Point | None,
     timeline: Sequence[Clocked],
     times: Mapping[tuple[int, int], float],
-    ends: Container[tuple[int, int]],
+    ends: Collection[tuple[int, int]],
+    watchers: Collection[tuple[int, int]],
 ) -> Silence | None:
     since = _time(last, times) if last else timeline[0].time
     if last and since is None:
@@ -131,8 +147,28 @@ def _silence(
         return None
     since = max(since, _latest_before(last, timeline)) if last else since
     after = [c for c in timeline if c.time > since and is_dated(c.time) == is_dated(since)]
-    ended = (c.time for c in after if _place(c.line) in ends)
-    return last_silence(since, after, min(ended, default=None))
+    ended = min((c.time for c in after if _place(c.line) in ends), default=None)
+    if ended is not None or last is None:
+        return last_silence(since, after, ended, watchers)
+    by_then = _ended_by(last, after, ends)
+    if by_then is None:
+        return last_silence(since, after, None, watchers)
+    silence = last_silence(since, after, by_then, watchers)
+    return silence if silence.seconds >= _LONG_WORK_SECONDS else None
+
+
+def _ended_by(
+    last: Point, after: Sequence[Clocked], ends: Iterable[tuple[int, int]]
+) -> float | None:
+    """Give the first clock behind an end that has none itself, as a traceback of Ctrl-C has none.
+
+    When it came before that, is not known, so that only a very long silence counts.
+    """
+    told = [number for file, number in ends if file == last.file and number > last.number]
+    if not told:
+        return None
+    behind = [c.time for c in after if c.line.file == last.file and c.line.number > min(told)]
+    return min(behind, default=None)
 
 
 def _latest_before(last: Point, timeline: Sequence[Clocked]) -> float:
@@ -151,6 +187,11 @@ def _places_of_ends(found: Sequence[Finding], marks: Sequence[Marked]) -> set[tu
     )
     exits = (mark.line for mark in marks if mark.kind in ("exit", "failed"))
     return {_place(line) for line in (*kills, *exits)}
+
+
+def _watchers(found: Sequence[Finding]) -> set[tuple[int, int]]:
+    """Where a monitor says that nothing moves."""
+    return {_place(s.line) for f in found if f.cause == "Stalled" for s in f.sightings}
 
 
 def _place(line: Line) -> tuple[int, int]:

@@ -155,3 +155,29 @@ def test_the_end_of_a_process_ends_the_silence():
     found = found_in([*PRINTED, gone, *later], marks=marks)
     assert found is not None
     assert found.silence.seconds == 9000
+
+
+def test_what_a_watcher_says_of_the_silence_does_not_break_it():
+    watcher = line(60, "no output from any rank for 1800 seconds", time=LAST + 1800)
+    assert found_in([*PRINTED, watcher]) is None
+    found = found_in([*PRINTED, watcher], [told("Stalled", watcher, "clue")])
+    assert found is not None
+    assert found.silence.seconds == 1800
+
+
+def test_steps_without_a_clock_have_that_of_the_lines_among_them():
+    quiet = [p for p in run(losses(40)) if p.number % 5]
+    among = [line(n, f"keepalive {n}", time=START + 60.0 * n / 5) for n in range(5, 41, 5)]
+    after = beats(41, 40, since=among[-1].time, every=60, text="keepalive {}")
+    found = found_in([*among, *after], points=quiet)
+    assert found is not None
+    assert found.silence.seconds == 2400
+    assert found_in([*among, *after[:3]], points=quiet) is None
+
+
+def test_a_kill_without_a_clock_ends_a_very_long_silence_only():
+    stopped = line(60, "KeyboardInterrupt")
+    for seconds, stalled in ((9000, True), (1800, False)):
+        behind = line(61, "loader workers are gone", time=LAST + seconds)
+        found = found_in([*PRINTED, stopped, behind], [told("Cancelled", stopped, "clue")])
+        assert (found is not None) == stalled
