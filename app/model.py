@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from app.located import Located
+
 from app.incident import Recalled, Snippet
 
 Strength = Literal["proof", "clue", "echo", "context"]
@@ -195,25 +197,11 @@ class Ending:
 
 
 @dataclass(frozen=True, slots=True)
-class Located:
-    """Where ranks run: what marks and prefixes tell of hosts, GPUs and NICs.
-
-    `only_host` is set where the whole log knows a single host; `world` is the number of ranks, as
-    far as ranks were seen.
-    """
-
-    host_of_rank: Mapping[int, str] = field(default_factory=dict)
-    gpu_of_rank: Mapping[int, str] = field(default_factory=dict)
-    host_of_ip: Mapping[str, str] = field(default_factory=dict)
-    only_host: str | None = None
-    world: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Detected:
     """What one attempt shows, before it is judged.
 
-    `steps` is how far training came: the number of its last step.
+    `steps` is how far training came: the number of its last step. `leads` are places that stand
+    out among those that wait or complain, likeliest first.
     """
 
     findings: tuple[Finding, ...]
@@ -224,6 +212,7 @@ class Detected:
     saved: tuple[Marked, ...] = ()
     steps: int = 0
     remarks: tuple[str, ...] = ()
+    leads: tuple["Suspect", ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,18 +1,20 @@
 """From the kept lines of a log to what each of its attempts shows."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.detect.attempts import cut
 from app.detect.deaths import with_silent_deaths
 from app.detect.ending import ending
 from app.detect.findings import group, without_recovered
 from app.detect.health import health
+from app.detect.leads import leads
 from app.detect.locate import exits, locate
 from app.detect.meaning import understand
 from app.detect.reported import reported
 from app.detect.signals import marks, sight
 from app.detect.traceback import find_raised
+from app.located import Located
 from app.model import (
 from app.detect.windows import with_windows
 from app.located import Located
@@ -21,7 +23,6 @@ from app.located import Located
     Detected,
     Job,
     Line,
-    Located,
     Marked,
     Point,
     Sighting,
@@ -74,13 +75,23 @@ def detect(sighted: Sighted, attempt: Attempt, compiled: Compiled, job: Job) -> 
         saved=tuple(m for m in own_marks if m.kind == "saved"),
         steps=_steps_made(own_points),
         remarks=remarks,
+        leads=leads(lines, own_marks, own_points),
     )
 
 
 def _located(lines: Sequence[Line], marks: Sequence[Marked], sighted: Sighted) -> Located:
     """Where ranks ran in this attempt; a rank may have moved since an earlier one."""
-    own = locate(lines, marks)
-    return own if own.host_of_rank or own.only_host else sighted.located
+    own, whole = locate(lines, marks), sighted.located
+    if not (own.host_of_rank or own.only_host):
+        return whole
+    return replace(
+        own,
+        host_of_ip={**whole.host_of_ip, **own.host_of_ip},
+        rank_of_stream={**whole.rank_of_stream, **own.rank_of_stream},
+        rank_of_gpu={**whole.rank_of_gpu, **own.rank_of_gpu},
+        sections=whole.sections,
+        first_rank=whole.first_rank if own.first_rank is None else own.first_rank,
+    )
 
 
 def _steps_made(points: Sequence[Point]) -> int:

@@ -1,51 +1,101 @@
 """Where ranks run, from whatever the log gives: launcher tables, NCCL's account, prefixes."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from app.model import Line, Located, Marked
+from app.detect.sections import sections
+from app.detect.speakers import first_rank, rank_of_labels
+from app.located import Located, pci_address
+from app.model import Line, Marked
 
 _ADDRESS = re.compile(r"[0-9.]+|\[?[0-9a-f:]+\]?")
+# ip-10-0-3-17   ip-10-0-3-17.ec2.internal
+_ADDRESS_IN_NAME = re.compile(r"\bip-(\d{1,3})-(\d{1,3})-(\d{1,3})-(\d{1,3})(?:\.[\w.-]*\w)?\b")
 _K = TypeVar("_K")
-_TABLE_ROWS = 5  # torchelastic tells time, host, rank, exit code of one process on lines in a row
+_TABLE_ROWS = 7  # torchelastic tells time, host, rank, exit code of one process on lines in a row
 
 
-def locate(lines: Iterable[Line], marks: Sequence[Marked]) -> Located:
+def locate(lines: Sequence[Line], marks: Sequence[Marked]) -> Located:
     """Map ranks to hosts and GPUs, and addresses to hosts; the commonest answer is taken."""
-    seen: set[str] = set()
-    ranks: set[int] = set()
-    hosts: dict[int, Counter[str]] = {}
-    gpus: dict[int, Counter[str]] = {}
-    addresses: dict[str, Counter[str]] = {}
+    told = _Told()
     for line in lines:
-        ranks.update([line.rank] if line.rank is not None else [])
-        seen.update([line.host] if line.host else [])
-        if line.rank is not None and line.host:
-            hosts.setdefault(line.rank, Counter())[line.host] += 1
+        told.by_line(line)
     for mark in _of_the_whole_job(joined(marks)):
-        rank = _number(mark.facts.get("rank"))
-        if rank is None:
-            rank = mark.line.rank
-        host = mark.facts.get("host") or mark.line.host
-        ranks.update([rank] if rank is not None else [])
-        seen.update([host] if host else [])
-        if rank is not None and host:
-            hosts.setdefault(rank, Counter())[host] += 10
-        if rank is not None and mark.facts.get("gpu"):
-            gpus.setdefault(rank, Counter())[mark.facts["gpu"]] += 1
-        if mark.facts.get("ip") and host:
-            addresses.setdefault(mark.facts["ip"], Counter())[host] += 1
-    seen = {host for host in seen if not _ADDRESS.fullmatch(host)} or seen
+        told.by_mark(mark)
+    seen = {host for host in told.seen if not _ADDRESS.fullmatch(host)} or told.seen
+    first = first_rank(marks, len(seen))
     return Located(
-        host_of_rank=_commonest(hosts),
-        gpu_of_rank=_commonest(gpus),
-        host_of_ip=_commonest(addresses),
+        host_of_rank=_commonest(told.hosts),
+        gpu_of_rank=_commonest(told.gpus),
+        host_of_ip=_commonest(told.addresses),
         only_host=next(iter(seen)) if len(seen) == 1 else None,
-        world=max(ranks, default=-1) + 1,
+        world=max(max(told.ranks, default=-1) + 1, told.world),
+        rank_of_stream=rank_of_labels(lines, marks, first),
+        rank_of_gpu={gpu: next(iter(own)) for gpu, own in told.users(first) if len(own) == 1},
+        sections=sections(lines, marks),
+        first_rank=first,
     )
+
+
+class _Told:
+    """What lines and marks say, counted."""
+
+    def __init__(self) -> None:
+        self.seen: set[str] = set()
+        self.ranks: set[int] = set()
+        self.world = 0
+        self.hosts: dict[int, Counter[str]] = defaultdict(Counter)
+        self.gpus: dict[int, Counter[str]] = defaultdict(Counter)
+        self.addresses: dict[str, Counter[str]] = defaultdict(Counter)
+        self._ranks_of_gpu: dict[int, set[int]] = defaultdict(set)
+        self._locals_of_gpu: dict[int, set[int]] = defaultdict(set)
+
+    def by_line(self, line: Line) -> None:
+        if line.rank is not None:
+            self.ranks.add(line.rank)
+        if line.host:
+            self.seen.add(line.host)
+            if line.rank is not None:
+                self.hosts[line.rank][line.host] += 1
+        if "ip-" in line.raw:
+            for name in _ADDRESS_IN_NAME.finditer(line.raw):
+                self.addresses[".".join(name.groups())][name[0]] += 1
+
+    def by_mark(self, mark: Marked) -> None:
+        facts = mark.facts
+        rank = _number(facts.get("rank"))
+        rank = mark.line.rank if rank is None else rank
+        host = facts.get("host") or mark.line.host
+        self.world = max(self.world, _number(facts.get("world_size")) or 0)
+        if mark.kind != "section" and host:
+            self.seen.add(host)
+        if rank is not None:
+            self.ranks.add(rank)
+            if host:
+                self.hosts[rank][host] += 10
+            if facts.get("gpu"):
+                self.gpus[rank][facts["gpu"]] += 1
+        if facts.get("ip") and host:
+            self.addresses[facts["ip"]][host] += 1
+        self._use(facts, rank)
+
+    def _use(self, facts: Mapping[str, str], rank: int | None) -> None:
+        address = pci_address(facts.get("gpu", ""))
+        local = _number(facts.get("local_rank"))
+        if address is not None and rank is not None:
+            self._ranks_of_gpu[address].add(rank)
+        elif address is not None and local is not None:
+            self._locals_of_gpu[address].add(local)
+
+    def users(self, first: int | None) -> Iterator[tuple[int, set[int]]]:
+        """Give the ranks that use each GPU, by its address."""
+        yield from self._ranks_of_gpu.items()
+        for address, own in self._locals_of_gpu.items():
+            if first is not None and address not in self._ranks_of_gpu:
+                yield address, {first + local for local in own}
 
 
 def joined(marks: Sequence[Marked]) -> Iterator[Marked]:
@@ -87,6 +137,8 @@ def exits(marks: Sequence[Marked]) -> tuple[Marked, ...]:
 
 def _belongs(table: Marked, row: Marked) -> bool:
     if row.line.file != table.line.file or row.line.stream != table.line.stream:
+        return False
+    if "order" in row.facts:  # the heading of the next table
         return False
     if not 0 <= row.line.number - table.line.number <= _TABLE_ROWS:
         return False

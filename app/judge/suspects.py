@@ -1,17 +1,21 @@
 """Name where the fault may sit: the printer of the evidence, or the peer that it accuses."""
 
-import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from app.model import Detected, Finding, Located, Sighting, Suspect
+from app.judge.printed import ended, in_words, peers, printer, rank_at
+from app.located import Located
+from app.model import Detected, Finding, Marked, Sighting, Suspect
 from app.rulebook.rulebook import Rulebook
 
-_MOST = 8
+_MOST = 6
 _LOOKED_AT = 256  # places that are compared with each other
-_STOPPED = ("-15", "143", "-2", "130")
+_STOPPED = ("-15", "143", "-2", "130", "15", "SIGTERM", "Terminated")
+# Of those that wait, each aborts itself; the one that was killed is the one they waited for.
+_KILLED = ("9", "SIGKILL", "Killed", "-9", "137", "11", "SIGSEGV", "-11", "139", "7", "-7", "135")
 _WAITS = ("NCCLTimeoutError", "NCCLRemoteError", "Stalled")
+_ON_WIRES = (*_WAITS, "NetworkError", "ConnectionError", "NodeFailure")
 
 
 def suspects(root: Finding, detected: Detected, rulebook: Rulebook) -> tuple[Suspect, ...]:
@@ -22,27 +26,39 @@ def suspects(root: Finding, detected: Detected, rulebook: Rulebook) -> tuple[Sus
     the evidence names nobody, the launcher's first failed process is the one to look at.
     """
     where = detected.located
-    if _accuses_nobody(root, rulebook):
-        return ()
     alike = [root, *(f for f in detected.findings if f.cause == root.cause and f is not root)]
-    named = [place for finding in alike for place in _accused(finding, where, rulebook)]
-    if not named and root.cause in _WAITS:
-        everything = [s for finding in detected.findings for s in finding.sightings]
-        named = list(_silent(everything, where))
+    named = list(_common_end(alike, where)) if root.cause in _ON_WIRES else []
+    named += [place for finding in alike for place in _accused(finding, where, rulebook)]
+    if root.cause == "NetworkError":
+        named += _other_ends(alike, where, rulebook)
+    if root.cause in _WAITS:
+        named += _of_waits(detected)
+    elif root.cause in _ON_WIRES and not any(place.host for place in named):
+        named += detected.leads
     if _is_everybody(named, where) and not _has_hardware(root):
         named = []
         if not _is_of_a_machine(root, rulebook):
             return ()
-    elif not any(place.rank is not None for place in named) and root.cause not in _WAITS:
-        named += _first_exit(detected)
+    elif not any(place.rank is not None for place in named):
+        named += _alone(root, detected, rulebook) if root.cause not in _WAITS else ()
     if not named and where.only_host and _is_of_a_machine(root, rulebook):
         named = [Suspect(where.only_host, why="the only host of the job")]
-    return tuple(_on_only_host(_merged(named[:_LOOKED_AT]), where))[:_MOST]
+    return _told(named, where)
 
 
 def of_a_death(detected: Detected) -> tuple[Suspect, ...]:
     """Name the processes that were killed, where nothing else is known."""
-    return tuple(_on_only_host(_merged(_first_exit(detected)), detected.located))[:_MOST]
+    return _told([*_first_exit(detected), *detected.leads], detected.located)
+
+
+def _told(named: Sequence[Suspect], where: Located) -> tuple[Suspect, ...]:
+    places = (
+        replace(p, host=where.host_of_rank.get(p.rank), gpu=p.gpu or where.gpu_of_rank.get(p.rank))
+        if p.host is None and p.rank is not None
+        else p
+        for p in named[:_LOOKED_AT]
+    )
+    return tuple(replace(p, host=p.host or where.only_host) for p in _merged(places))[:_MOST]
 
 
 def _accuses_nobody(finding: Finding, rulebook: Rulebook) -> bool:
@@ -52,7 +68,9 @@ def _accuses_nobody(finding: Finding, rulebook: Rulebook) -> bool:
 
 def _is_of_a_machine(root: Finding, rulebook: Rulebook) -> bool:
     cause = rulebook.causes.get(root.cause)
-    return cause is not None and cause.domain == "infrastructure" and root.cause not in _WAITS
+    if cause is None or cause.domain != "infrastructure" or root.cause in _WAITS:
+        return False
+    return not _accuses_nobody(root, rulebook)
 
 
 def _has_hardware(root: Finding) -> bool:
@@ -65,24 +83,68 @@ def _is_everybody(named: Sequence[Suspect], where: Located) -> bool:
     return len(ranks) >= max(2, where.world // 2 + 1)
 
 
+def _alone(root: Finding, detected: Detected, rulebook: Rulebook) -> Iterator[Suspect]:
+    """Name the one process that failed, where the evidence itself accuses nobody.
+
+    A wrong setting is no rank's fault; yet if one rank among several met it, that is where to look.
+    """
+    where = detected.located
+    waited_for = tuple(_silent(detected, where))
+    if not _accuses_nobody(root, rulebook):
+        yield from waited_for or _first_exit(detected)
+        return
+    ranks = {rank for s in root.sightings if (rank := rank_at(s.line, where)) is not None}
+    named = {in_words(s.line).rank for s in root.sightings} - {None}
+    if led := [lead for lead in detected.leads if lead.rank in named]:
+        yield from led
+    elif len(ranks) == 1 and where.world > 1:
+        yield replace(printer(root.sightings[0], where), why="the only rank that met it")
+    elif not ranks and waited_for:
+        yield from waited_for
+    elif not ranks and len(detected.exits) > 1:
+        failed = [place for place in _failed(detected) if place.rank is not None]
+        yield from failed if len(failed) == 1 else ()
+
+
 def _first_exit(detected: Detected) -> Iterator[Suspect]:
     """The first process that failed; those that a launcher then stopped (SIGTERM) come after."""
     failed = [mark for mark in detected.exits if mark.facts.get("code") not in ("0", "-0")]
-    failed.sort(key=lambda mark: mark.facts.get("code") in _STOPPED)
-    for mark in failed[:1]:
-        rank = _number(mark.facts.get("rank"))
-        host = mark.facts.get("host") or mark.line.host
-        if host is None and rank is not None:
-            host = detected.located.host_of_rank.get(rank)
-        if rank is not None or host is not None:
-            yield Suspect(host, rank, why="the first process that failed")
+    failed.sort(key=lambda mark: (_was_stopped(mark), _aborted(mark), "order" not in mark.facts))
+    for mark in failed:
+        place = ended(mark, detected.located)
+        if place != Suspect():
+            yield replace(place, why="the first process that failed")
+            return
 
 
-def _on_only_host(places: Iterable[Suspect], where: Located) -> Iterator[Suspect]:
-    """Give places without a host the only one that the log knows."""
-    found = list(places)
-    for place in found:
-        yield replace(place, host=place.host or where.only_host)
+def _failed(detected: Detected) -> Iterator[Suspect]:
+    """All processes that failed by themselves."""
+    for mark in detected.exits:
+        if mark.facts.get("code") not in ("0", "-0") and not _was_stopped(mark):
+            yield replace(ended(mark, detected.located), why="the only process that failed")
+
+
+def _was_stopped(mark: Marked) -> bool:
+    return mark.facts.get("code") in _STOPPED or mark.facts.get("signal") in _STOPPED
+
+
+def _aborted(mark: Marked) -> bool:
+    """Say whether a process ended itself, as those do that waited in vain."""
+    return bool({mark.facts.get("code"), mark.facts.get("signal")} & {"-6", "134", "6", "SIGABRT"})
+
+
+def _of_waits(detected: Detected) -> Iterator[Suspect]:
+    """Who was killed, stands out, or does not complain, while the others waited."""
+    where = detected.located
+    yield from detected.leads
+    killed = [
+        replace(ended(mark, where), why="was killed")
+        for mark in detected.exits
+        if {mark.facts.get("code"), mark.facts.get("signal")} & {*_KILLED}
+    ]
+    yield from (place for place in killed[:2] if place.rank is not None or place.host)
+    if not detected.leads:
+        yield from _silent(detected, where)
 
 
 def _accused(finding: Finding, where: Located, rulebook: Rulebook) -> Iterable[Suspect]:
@@ -97,56 +159,62 @@ def _accused(finding: Finding, where: Located, rulebook: Rulebook) -> Iterable[S
 
 def _printers(finding: Finding, where: Located) -> Iterable[Suspect]:
     """Who printed it, the first to do so in front."""
-    for number, sighting in enumerate(finding.sightings):
-        place = _printer(sighting, where)
+    for count, sighting in enumerate(finding.sightings):
+        place = printer(sighting, where)
         if place != Suspect():
-            yield replace(place, why="failed as well" if number else "first to fail")
-
-
-def _printer(sighting: Sighting, where: Located) -> Suspect:
-    facts = sighting.facts
-    rank = _number(facts.get("rank"))
-    if rank is None:
-        rank = sighting.line.rank
-    host = facts.get("host") or sighting.line.host
-    if host is None and facts.get("ip"):
-        host = where.host_of_ip.get(facts["ip"], facts["ip"])
-    if host is None and rank is not None:
-        host = where.host_of_rank.get(rank)
-    gpu = facts.get("gpu") or (where.gpu_of_rank.get(rank) if rank is not None else None)
-    return Suspect(host, rank, gpu, facts.get("nic"))
+            yield replace(place, why="failed as well" if count else "first to fail")
 
 
 def _peers(finding: Finding, where: Located) -> Iterable[Suspect]:
     """Whom the lines blame, with how many of them do."""
     blamed: Counter[tuple[str | None, int | None]] = Counter()
     for sighting in finding.sightings:
-        facts = sighting.facts
-        rank = _number(facts.get("peer_rank"))
-        address = facts.get("peer_host") or facts.get("peer")
-        if address is None and rank is None:
-            continue
-        bare = re.sub(r"<\d+>$|:\d+$", "", address) if address else None
-        host = where.host_of_ip.get(bare, bare) if bare else where.host_of_rank.get(rank or 0)
-        blamed[host, rank] += 1
+        blamed.update(peers(sighting, where))
     for (host, rank), count in blamed.most_common(_MOST):
         yield Suspect(host, rank, why=f"blamed by {count} line{'s' * (count > 1)}")
 
 
-def _silent(sightings: Sequence[Sighting], where: Located) -> Iterable[Suspect]:
-    """The ranks that do not complain, if they are few among many that do."""
-    complaining = {rank for sighting in sightings if (rank := _rank(sighting)) is not None}
+def _other_ends(
+    findings: Iterable[Finding], where: Located, rulebook: Rulebook
+) -> Iterator[Suspect]:
+    """Who printed most of the lines that blame a peer: a broken link has two ends."""
+    own: Counter[str] = Counter()
+    for finding in findings:
+        signal = rulebook.signal_named.get(finding.signal)
+        if signal and signal.suspect == "peer":
+            own.update(h for s in finding.sightings if (h := printer(s, where).host))
+    for host, _ in own.most_common(2):
+        yield Suspect(host, why="the other end of the connection")
+
+
+def _common_end(findings: Iterable[Finding], where: Located) -> Iterator[Suspect]:
+    """The one host that several others lost, whichever side of the connection printed it."""
+    others: dict[str, set[str]] = defaultdict(set)
+    for finding in findings:
+        for sighting in finding.sightings:
+            own = printer(sighting, where).host
+            for host, _ in peers(sighting, where) if own else ():
+                if host and own and host != own:
+                    others[host].add(own)
+                    others[own].add(host)
+    ends = sorted(others, key=lambda host: -len(others[host]))[:2]
+    if len(ends) == 2 and len(others[ends[0]]) > len(others[ends[1]]):
+        yield Suspect(ends[0], why=f"{len(others[ends[0]])} hosts lost their connection to it")
+
+
+def _silent(detected: Detected, where: Located) -> Iterator[Suspect]:
+    """The ranks that do not complain of a wait, if they are few among many that do."""
+    if not any(finding.cause == "NCCLTimeoutError" for finding in detected.findings):
+        return
+    sightings = [sighting for finding in detected.findings for sighting in finding.sightings]
+    complaining = {rank for sighting in sightings if (rank := _rank(sighting, where)) is not None}
     known = set(range(where.world))
     missing = sorted(known - complaining)
     if complaining and missing and len(missing) <= max(1, len(complaining) // 3):
         alone = "the only rank that did not time out"
         for rank in missing:
-            yield Suspect(
-                where.host_of_rank.get(rank),
-                rank,
-                where.gpu_of_rank.get(rank),
-                why=alone if len(missing) == 1 else "did not time out while others did",
-            )
+            why = alone if len(missing) == 1 else "did not time out while others did"
+            yield Suspect(rank=rank, why=why)
 
 
 def _merged(places: Iterable[Suspect]) -> list[Suspect]:
@@ -174,10 +242,6 @@ def _may_be_same(one: Suspect, other: Suspect) -> bool:
     return all(agreed) and (bool(agreed) or one.host is None or other.host is None)
 
 
-def _rank(sighting: Sighting) -> int | None:
-    rank = _number(sighting.facts.get("rank"))
-    return sighting.line.rank if rank is None else rank
-
-
-def _number(text: str | None) -> int | None:
-    return int(text) if text and text.isdigit() else None
+def _rank(sighting: Sighting, where: Located) -> int | None:
+    told = sighting.facts.get("rank", "")
+    return int(told) if told.isdecimal() else rank_at(sighting.line, where)

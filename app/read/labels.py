@@ -11,7 +11,8 @@ import re
 SPEAKS = re.compile(
     r"Traceback \(most recent| {2,}File \"|\[rank\d|\[default\d|\[NeMo [A-Z] |:::MLLOG "
     r"|\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d |\[ {0,7}\d{1,8}\.\d{6}\] "
-    r"|\[?[IWEF]\d{3,4} \d\d:|[\[(]?\d{4}-\d\d-\d\d[T ]\d\d:|[A-Za-z][\w.-]*:\d+:\d+ \[\d+\] "
+    r"|\[\d\d:\d\d:\d\d[\].,]|NVRM: |mlx5_core [\d:.]+: |kernel: "
+    r"|\[?[IWEF]\d{3,4} \d\d:|[\[(]?\d{4}-\d\d-\d\d[T _]\d\d:|[A-Za-z][\w.-]*:\d+:\d+ \[\d+\] "
     r"|slurmstepd: |terminate called after"
 )
 # INFO: underlay of /etc/localtime   WARNING:root:DALI iterator
@@ -82,6 +83,8 @@ _MACHINE = re.compile(
 )
 # gpu-a13-11   node-a   c000001   SH-IDC1-10-140-60-11   gn-101.cluster.local
 _HOSTLIKE = re.compile(r"[A-Za-z][A-Za-z0-9-]*(?:\d|-[a-z])(?:\.[a-z0-9.-]+)?$")
+# nid002   b200-02   h41n09
+_NUMBERED = re.compile(r"([a-z][a-z0-9-]{0,40}?)(\d{1,5})")
 # rank0   step-100   EI0002   fp16: what else ends in a number
 _COUNTED = re.compile(
     r"(?i:rank|gpu|cuda|npu|device|step|epoch|layer|iter|iteration|batch|stage|phase|attempt|trial"
@@ -114,6 +117,7 @@ class Hosts:
         """Start a file."""
         self._known: set[str] = set()
         self._met: set[str] = set()
+        self._numbers: dict[str, set[str]] = {}
         self._replicas: set[str] = set()
 
     def learn(self, name: str) -> None:
@@ -122,18 +126,35 @@ class Hosts:
 
     def prints(self, name: str, raw: str, at: int) -> bool:
         """Say whether `name: ` names the host of the text at `at`, as pdsh writes it."""
-        if name in self._known:
+        return _MACHINE.match(name) is not None or self.speaks(name, raw, at)
+
+    def tagged(self, name: str) -> bool:
+        """Say whether the name in `[worker-2] ` is a host.
+
+        One like no machine must come twice, and be numbered as machines are: `nid002`, or several
+        names that differ in their numbers.
+        """
+        if name in self._known or _MACHINE.match(name):
             return True
-        if _MACHINE.match(name):
+        numbered = _NUMBERED.fullmatch(name)
+        if numbered is None or _COUNTED.match(name):
+            return False
+        numbers = self._numbers.setdefault(numbered[1], set())
+        numbers.add(numbered[2])
+        if name in self._met and (len(numbers) > 1 or numbered[2].startswith("0")):
+            self._known.add(name)
+            return True
+        self._met.add(name)
+        return False
+
+    def speaks(self, name: str, raw: str, at: int) -> bool:
+        """Say whether `name ` stands before a text that only a program prints."""
+        if name in self._known:
             return True
         if _HOSTLIKE.match(name) and not _COUNTED.match(name) and SPEAKS.match(raw, at):
             self._known.add(name)
             return True
         return False
-
-    def tagged(self, name: str) -> bool:
-        """Say whether the name in `[worker-2] ` is a host."""
-        return name in self._known or _MACHINE.match(name) is not None
 
     def column(self, name: str) -> bool:
         """Say whether `name  | ` is docker compose's label; an unlikely name must come twice."""

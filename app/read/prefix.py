@@ -30,11 +30,15 @@ _LEVEL_TAGS = tuple(f"[{level}]" for level in ["INFO", "WARNING", "ERROR", "DEBU
 
 # [rank3]:   [rank: 3]   [Rank 3]   [RANK:3]
 _RANK = re.compile(r"\[([rR]ank|RANK)[ :=_-]{0,2}(\d{1,6})\](:?)")
+# h41n09 rank 33: Traceback
+_SPOKEN_RANK = re.compile(r"[rR]ank (\d{1,6}): ?")
 # [1,3]<stderr>:   [3]<stdout>:   [15]worker-23:83:2526 [0] NCCL WARN
 _NUMBERED = re.compile(r"\[(?:\d{1,5},)?(\d{1,6})\](<std(?:out|err)>:)?")
 # [trainer-0]   [default3]:   [PE 7] [17:05:33.211]   [titan] 2026-05-19   [pod/trainer-0/pytorch]
 _TAG = re.compile(r"\[([A-Za-z][\w./-]{0,60}(?: \d{1,5})?)\](:?)")
 _LOCAL = re.compile(r"([A-Za-z_]{1,40}) ?(\d{1,5})$")
+# [c-0-3:21544] *** Process received signal ***   as Open MPI labels its lines
+_HOST_PID = re.compile(r"\[([A-Za-z][\w-]{0,62}(?:\.[\w-]*[A-Za-z]){0,4}):\d{3,8}\](?::(?= )| )")
 # (TaskRunner pid=41877)   (RayTrainWorker pid=123, ip=10.0.0.4)   (raylet, ip=10.0.0.4)
 _ACTOR = re.compile(
     r"\(((?:[^()]{0,80}(?:\([^()]{0,60}\))? ?\bpid=\d{1,8}"
@@ -162,11 +166,15 @@ class PrefixReader:
             return at
         if (second == "r" or second == "R") and (rank := _RANK.match(raw, at)):
             return self._rank(raw, at, rank, found)
-        if raw[at + 2 : at + 3].isdecimal():
-            return self._glog(raw, at, found) or at
+        if raw[at + 2 : at + 3].isdecimal() and (after := self._glog(raw, at, found)):
+            return after
         tag = _TAG.match(raw, at)
         if tag:
             return self._tag(raw, at, tag, found)
+        process = _HOST_PID.match(raw, at)
+        if process and self._hosts.tagged(process[1]):
+            found.host = process[1]
+            return process.end() + raw.startswith(" ", process.end())
         clock = told.clock_in_bracket(raw, at)
         if clock and self._time(raw, clock, found):
             found.held = at
@@ -293,6 +301,11 @@ class PrefixReader:
             return self._process(raw, at, found)
         if found.rank is not None or found.local or found.actor:
             return at
+        if word in ("rank", "Rank") and (spoken := _SPOKEN_RANK.match(raw, at)):
+            if not found.host and not SPEAKS.match(raw, spoken.end()):
+                return at
+            found.rank = int(spoken[1])
+            return spoken.end()
         if at == 0 and "/" in word and self._hosts.replica(word, raw, end + 1):
             found.local = word
             return end + 1
@@ -308,6 +321,8 @@ class PrefixReader:
             host, text = pod[1], pod.end()
         elif word[-1].isdecimal():
             text = self._column(raw, end, word, at > 0)
+            if text == end and at == 0 and self._hosts.speaks(word, raw, end + 1):
+                text = min(end + 1, len(raw))
         else:
             return at
         if text > end:

@@ -7,7 +7,7 @@ from pydantic import model_validator
 from app.model import EndGrade
 from app.rulebook.form import Form, Lines, Name, RareRegexes, Regex, Regexes, Sentence
 
-MarkKind = Literal["start", "finished", "failed", "exit", "place", "saved"]
+MarkKind = Literal["start", "finished", "failed", "exit", "place", "section", "blame", "saved"]
 
 
 class BenignForm(Form):
@@ -56,7 +56,10 @@ class MarkForm(Form):
     `start`: a new attempt begins. `finished`: somebody says that the job ended well; `grade` tells
     who (the trainer, a wrapper, or it merely looks so). `failed`: a launcher says that it did not.
     `exit`: a process ended (facts rank, local_rank, host, pid, code, signal). `place`: where a rank
-    runs (facts rank, host, local_rank, gpu, nic, ip). `saved`: a checkpoint was written.
+    runs (facts rank, host, local_rank, gpu, nic, ip, pid), or how many there are (world,
+    world_size, nodes, processes, node_rank, first_rank; own_rank for a whole file). `section`:
+    what follows is the output of a host or rank. `blame`: somebody names who did not come or left
+    (facts peer_rank, peer_host, peer). `saved`: a checkpoint was written.
     """
 
     name: Name

@@ -3,7 +3,8 @@
 import pytest
 
 from app.judge.suspects import suspects
-from app.model import Detected, Ending, Finding, Located, Marked, Sighting, Suspect
+from app.located import Located
+from app.model import Detected, Ending, Finding, Marked, Sighting, Suspect
 from tests.small_rules import a_cause, a_finding, a_line, a_rulebook, a_signal
 
 BOOK = a_rulebook(
@@ -137,7 +138,28 @@ def test_a_gpu_that_is_named_is_accused_however_many_ranks_complain() -> None:
 
 
 def test_a_wrong_argument_accuses_nobody() -> None:
-    assert named(by_ranks("KeyError", 3, signal="argument")) == ()
+    assert named(by_ranks("KeyError", 0, 3, signal="argument")) == ()
+    assert named(a_finding("KeyError", a_line(1), signal="argument")) == ()
+
+
+def test_a_wrong_argument_that_one_rank_alone_met_is_looked_for_there() -> None:
+    (only,) = named(by_ranks("KeyError", 3, signal="argument"))
+    assert (only.rank, only.why) == (3, "the only rank that met it")
+
+
+def test_the_one_that_others_waited_for_is_where_an_error_without_a_rank_was() -> None:
+    found = named(a_finding("KeyError", a_line(1)), by_ranks("NCCLTimeoutError", 0, 1, 3))
+    assert [place.rank for place in found] == [2]
+
+
+def test_a_host_that_several_lost_goes_before_those_that_tell_of_it() -> None:
+    told = tuple(
+        Sighting("blames", a_line(n, host=host), "proof", {"peer": "10.0.0.7<4711>"})
+        for n, host in enumerate(("gpu-c", "gpu-d"))
+    )
+    first, *others = named(Finding("NetworkError", "blames", "proof", told, 2))
+    assert (first.host, first.why) == ("gpu-b", "2 hosts lost their connection to it")
+    assert {place.host for place in others} == {"gpu-c", "gpu-d"}
 
 
 def test_what_two_findings_of_one_cause_tell_of_one_place_is_joined() -> None:
@@ -169,6 +191,6 @@ def test_the_only_host_of_the_job_is_where_a_machine_failed() -> None:
     assert named(a_finding("NCCLTimeoutError"), where=one) == ()
 
 
-def test_no_more_than_eight_places_are_named() -> None:
+def test_no_more_than_six_places_are_named() -> None:
     lines = [a_line(n, host=f"gpu-{n}") for n in range(40)]
-    assert len(named(a_finding("ECCError", *lines))) == 8
+    assert len(named(a_finding("ECCError", *lines))) == 6

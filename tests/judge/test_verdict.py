@@ -3,6 +3,7 @@
 import pytest
 
 from app.judge.verdict import fingerprint, judge
+from app.located import Located
 from app.model import (
     Detected,
     EndGrade,
@@ -10,7 +11,6 @@ from app.model import (
     Finding,
     Job,
     Line,
-    Located,
     LogFile,
     Marked,
     Sighting,
