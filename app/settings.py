@@ -148,8 +148,9 @@ class Settings(BaseSettings):
         default=120, gt=0, description="time for one question, with retries and repair"
     )
     model_parallel: int = Field(default=4, ge=1, description="calls that may run at once")
-    model_prices: Annotated[tuple[float, float], NoDecode, BeforeValidator(_pair)] = Field(
-        default=(0.0, 0.0), description="cost of a million tokens asked and answered, as `0.4,1.6`"
+    model_prices: Annotated[tuple[float, float] | None, NoDecode, BeforeValidator(_pair)] = Field(
+        default=None,
+        description="what a million tokens cost that are asked and answered, as `0.4,1.6`",
     )
     model_tokens: int = Field(
         default=100_000, ge=0, description="tokens that one diagnosis may take; 0: any number"

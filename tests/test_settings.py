@@ -55,3 +55,16 @@ def test_a_password_in_the_database_url_is_not_printed(monkeypatch):
 
 def test_every_setting_says_what_it_is_for():
     assert all(field.description for field in Settings.model_fields.values())
+
+
+def test_prices_are_two_numbers(monkeypatch):
+    monkeypatch.setenv("FIRSTFAULT_MODEL_PRICES", "0.4, 1.6")
+    assert Settings().model_prices == (0.4, 1.6)
+    monkeypatch.setenv("FIRSTFAULT_MODEL_PRICES", "0.4")
+    with pytest.raises(ValidationError):
+        Settings()
+
+
+def test_the_key_of_the_model_is_not_printed(monkeypatch):
+    monkeypatch.setenv("FIRSTFAULT_MODEL_API_KEY", "sk-hunter2")
+    assert "hunter2" not in repr(Settings())

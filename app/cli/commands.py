@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from app.cli.diagnose import compress, diagnose
+from app.cli.fake_model import fake_model
 from app.cli.fixtures import fixtures
 from app.cli.rules import rules
 
@@ -17,6 +18,7 @@ app = typer.Typer(
 )
 app.command()(diagnose)
 app.command()(compress)
+app.command("fake-model")(fake_model)
 app.add_typer(rules, name="rules")
 app.add_typer(fixtures, name="fixtures")
 

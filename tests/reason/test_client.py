@@ -1,0 +1,341 @@
+"""Each way in which an endpoint fails, on a real port."""
+
+import asyncio
+import socket
+import time
+from dataclasses import replace
+
+import pytest
+
+from app.errors import ModelError
+from app.reason.budget import Limits, Prices
+from app.reason.call import Spending
+from app.reason.question import Fit
+from tests.reason.conftest import GOOD, Setting, Stage, purse, question
+
+_OK = {"replies": [GOOD]}
+
+
+def failed(setting: Setting, **asked: object) -> ModelError:
+    with pytest.raises(ModelError) as caught:
+        setting.client.ask(question(**asked), purse())
+    return caught.value
+
+
+def test_an_answer_is_read_into_its_form_and_the_call_is_recorded(stage: Stage) -> None:
+    setting = stage({"answers": [_OK]}, prices=Prices(1.0, 2.0))
+    budget = purse()
+    answer = setting.client.ask(question(), budget)
+    assert (answer.reply.cause, answer.reply.quotes[0].line) == ("ECCError", 7)
+    assert "7: boom" in answer.shown
+    (call,) = setting.calls
+    assert (call.rung, call.outcome, call.model) == ("json_schema", "answered", "fake")
+    assert (call.prompt, call.prompt_version, call.diagnosis_id) == ("failure_agent", 1, "dg_1")
+    assert call.cost == pytest.approx((call.tokens_in + 2 * call.tokens_out) / 1e6)
+    assert (budget.tokens, budget.cost) == (call.tokens_in + call.tokens_out, call.cost)
+
+
+def test_the_request_asks_for_the_schema_and_names_its_purpose(stage: Stage) -> None:
+    setting = stage({"answers": [_OK]})
+    setting.client.ask(question(), purse())
+    (asked,) = setting.fake.asked
+    schema = asked.body["response_format"]["json_schema"]
+    assert schema["strict"] is True
+    assert schema["schema"]["properties"]["cause"]["enum"] == ["ECCError", "Unknown"]
+    assert schema["schema"]["required"] == ["quotes", "against", "cause", "confidence", "more"]
+    assert asked.purpose == "name the cause"
+    assert asked.body["max_tokens"] == 1200
+
+
+def test_an_endpoint_that_counts_no_tokens_is_estimated(stage: Stage) -> None:
+    setting = stage({"answers": [_OK], "counts_tokens": False})
+    setting.client.ask(question(), purse())
+    assert setting.calls[0].tokens_in > 500
+    assert setting.calls[0].tokens_out > 20
+
+
+@pytest.mark.parametrize("status", [400, 422, 501])
+def test_a_refused_rung_is_left_at_once_and_for_good(stage: Stage, status: int) -> None:
+    setting = stage({"refuses": {"json_schema": status}, "answers": [_OK]})
+    setting.client.ask(question(), purse())
+    setting.client.ask(question(), purse())
+    assert setting.outcomes == [
+        ("json_schema", "rejected"),
+        ("json_object", "answered"),
+        ("json_object", "answered"),
+    ]
+    assert "JSON Schema" in setting.fake.asked[1].text
+
+
+def test_a_rung_that_breaks_the_server_twice_is_left(stage: Stage) -> None:
+    setting = stage({"refuses": {"json_schema": 500, "json_object": 400}, "answers": [_OK]})
+    setting.client.ask(question(), purse())
+    setting.client.ask(question(), purse())
+    assert [rung for rung, _ in setting.outcomes] == [
+        "json_schema", "json_schema", "json_object", "plain", "plain",
+    ]  # fmt: skip
+    assert "response_format" not in setting.fake.asked[-1].body
+
+
+def test_a_rung_that_has_borne_an_answer_is_not_left_for_an_outage(stage: Stage) -> None:
+    outage = {"status": 503, "times": 2}
+    setting = stage({"answers": [{**_OK, "times": 1}, outage, _OK]})
+    setting.client.ask(question(), purse())
+    setting.client.ask(question(), purse())
+    assert {rung for rung, _ in setting.outcomes} == {"json_schema"}
+    assert setting.slept == [0.5, 2.0]
+
+
+def test_a_server_that_stays_broken_is_told_and_the_rung_is_kept(stage: Stage) -> None:
+    setting = stage({"answers": [{"status": 500, "times": 7}, _OK]})
+    error = failed(setting)
+    assert (error.fault, error.retryable) == ("broken", True)
+    assert "HTTP 500" in str(error)
+    setting.client.ask(question(), purse())
+    assert setting.outcomes[-1] == ("json_schema", "answered")
+
+
+def test_a_reply_without_json_is_repaired_one_rung_below(stage: Stage) -> None:
+    setting = stage({"answers": [{"replies": ["It was ECC."], "times": 1}, _OK]})
+    assert setting.client.ask(question(), purse()).reply.cause == "ECCError"
+    assert setting.outcomes == [("json_schema", "invalid"), ("json_object", "answered")]
+
+
+def test_the_model_is_told_what_is_wrong_with_its_reply(stage: Stage) -> None:
+    wrong = {**GOOD, "cause": "Gremlins", "quotes": [{"line": 0, "text": "boom"}]}
+    setting = stage({"answers": [{"replies": [wrong], "times": 1}, _OK]})
+    setting.client.ask(question(), purse())
+    *_, said, told = setting.fake.asked[1].body["messages"]
+    assert "Gremlins" in said["content"]
+    assert "cause: Input should be 'ECCError' or 'Unknown'" in told["content"]
+    assert "quotes.0.line: Input should be greater than or equal to 1" in told["content"]
+
+
+def test_a_second_reply_that_does_not_fit_is_the_last(stage: Stage) -> None:
+    setting = stage({"answers": [{"replies": [{"cause": "ECCError"}]}]})
+    error = failed(setting)
+    assert (error.fault, error.retryable) == ("invalid", False)
+    assert "quotes: Field required" in str(error)
+    assert setting.outcomes == [("json_schema", "invalid")] * 2
+
+
+def test_retry_after_is_obeyed(stage: Stage) -> None:
+    setting = stage({"answers": [{"status": 429, "retry_after": 3, "times": 1}, _OK]})
+    setting.client.ask(question(), purse())
+    assert setting.slept == [3.0]
+    assert setting.outcomes == [("json_schema", "rate_limited"), ("json_schema", "answered")]
+
+
+def test_a_wait_that_would_outlast_the_question_is_not_begun(stage: Stage) -> None:
+    setting = stage({"answers": [{"status": 429, "retry_after": 3600}]})
+    error = failed(setting)
+    assert (error.fault, error.retryable, setting.slept) == ("rate_limited", True, [])
+
+
+@pytest.mark.parametrize(
+    ("line", "fault", "retryable", "tries"),
+    [
+        ({"status": 401}, "denied", False, 1),
+        ({"status": 429, "code": "insufficient_quota"}, "denied", False, 1),
+        ({"status": 404, "message": "no such model"}, "rejected", False, 3),
+        ({"refusal": "I would rather not."}, "refused", False, 1),
+        ({"replies": ["{"], "ends": "content_filter"}, "refused", False, 1),
+        ({"replies": ["  "]}, "empty", True, 3),
+        ({"replies": [GOOD], "ends": "cut"}, "cut", True, 3),
+        ({"replies": ["{"], "ends": "length"}, "cut", True, 2),
+    ],
+)
+def test_each_failure_has_its_name(
+    stage: Stage, line: dict[str, object], fault: str, retryable: bool, tries: int
+) -> None:
+    setting = stage({"answers": [line]})
+    error = failed(setting)
+    assert (error.fault, error.retryable) == (fault, retryable)
+    assert len(setting.calls) == tries
+    assert "fake at http://127.0.0.1" in str(error)
+
+
+def test_a_reply_that_was_too_long_may_take_twice_as_much(stage: Stage) -> None:
+    setting = stage({"answers": [{"replies": ["{"], "ends": "length", "times": 1}, _OK]})
+    setting.client.ask(question(), purse())
+    assert [asked.body["max_tokens"] for asked in setting.fake.asked] == [1200, 2400]
+
+
+@pytest.mark.parametrize("line", [{"hang": 30}, {"replies": [GOOD], "drip": 0.1}])
+def test_the_deadline_holds_against_silence_and_against_single_bytes(
+    stage: Stage, line: dict[str, object]
+) -> None:
+    setting = stage({"answers": [line]}, seconds=0.5)
+    began = time.monotonic()
+    error = failed(setting)
+    assert time.monotonic() - began < 2
+    assert (error.fault, error.retryable) == ("timeout", True)
+    assert [outcome for _, outcome in setting.outcomes] == ["timeout"]
+    assert "FIRSTFAULT_MODEL_SECONDS" in str(error)
+
+
+def test_a_place_where_nobody_listens_is_unreachable(stage: Stage) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
+        setting = stage({"answers": [_OK]}, base_url=url)
+        error = failed(setting)
+    assert (error.fault, error.retryable) == ("unreachable", True)
+    assert setting.slept == [0.5, 2.0]
+
+
+def test_a_page_of_a_proxy_is_no_completion(stage: Stage) -> None:
+    setting = stage({"answers": [{"body": "<html>back soon</html>"}]})
+    error = failed(setting)
+    assert error.fault == "broken"
+    assert "back soon" in str(error)
+
+
+def test_a_question_that_finds_no_free_place_says_so(stage: Stage) -> None:
+    setting = stage({"answers": [_OK]}, seconds=0.2)
+    setting.client._desk._places = asyncio.Semaphore(0)
+    error = failed(setting)
+    assert (error.fault, error.retryable, setting.calls) == ("busy", True, [])
+    assert "FIRSTFAULT_MODEL_PARALLEL" in str(error)
+
+
+def test_no_more_calls_run_at_once_than_may(stage: Stage) -> None:
+    setting = stage({"answers": [{"replies": [GOOD], "hang": 0.3}]}, parallel=2)
+    setting.client._desk.ladder.ignores_many()
+    began = time.monotonic()
+    setting.client.ask_several(question(), purse(), 4)
+    assert time.monotonic() - began > 0.55
+    assert len(setting.calls) == 4
+
+
+def test_several_answers_come_from_one_request_where_that_is_possible(stage: Stage) -> None:
+    votes = [GOOD, {**GOOD, "cause": "Unknown"}, GOOD]
+    setting = stage({"answers": [{"replies": votes}]})
+    answers = setting.client.ask_several(question(), purse(), 3, temperature=0.7)
+    assert [answer.reply.cause for answer in answers] == ["ECCError", "Unknown", "ECCError"]
+    (asked,) = setting.fake.asked
+    assert (asked.body["n"], asked.body["temperature"]) == (3, 0.7)
+
+
+def test_an_endpoint_that_answers_once_is_asked_singly(stage: Stage) -> None:
+    setting = stage({"ignores_n": True, "answers": [_OK]})
+    assert len(setting.client.ask_several(question(), purse(), 3)) == 3
+    assert len(setting.client.ask_several(question(), purse(), 2)) == 2
+    assert [asked.body.get("n") for asked in setting.fake.asked] == [3, None, None, None, None]
+
+
+def test_an_endpoint_that_refuses_several_answers_is_asked_singly(stage: Stage) -> None:
+    refusal = {"status": 400, "param": "n", "message": "n must be 1", "times": 1}
+    setting = stage({"answers": [refusal, _OK]})
+    assert len(setting.client.ask_several(question(), purse(), 3)) == 3
+    assert setting.outcomes[1:] == [("json_schema", "answered")] * 3
+
+
+def test_votes_that_do_not_fit_are_left_out(stage: Stage) -> None:
+    setting = stage({"answers": [{"replies": [GOOD, "?", "?"], "times": 1}, {"replies": ["no"]}]})
+    assert len(setting.client.ask_several(question(), purse(), 3)) == 1
+
+
+@pytest.mark.parametrize(
+    ("param", "told", "dropped", "added"),
+    [
+        ("max_tokens", "use 'max_completion_tokens'", "max_tokens", "max_completion_tokens"),
+        ("temperature", "only the default is supported", "temperature", "max_tokens"),
+    ],
+)
+def test_a_parameter_that_is_not_liked_is_said_otherwise(
+    stage: Stage, param: str, told: str, dropped: str, added: str
+) -> None:
+    refusal = {"status": 400, "param": param, "message": told, "times": 1}
+    setting = stage({"answers": [refusal, _OK]})
+    setting.client.ask(question(), purse())
+    assert dropped not in setting.fake.asked[-1].body
+    assert added in setting.fake.asked[-1].body
+    assert setting.outcomes[-1] == ("json_schema", "answered")
+
+
+def test_the_part_that_may_shrink_is_told_its_room(stage: Stage) -> None:
+    told: list[int] = []
+
+    def write(room: int) -> str:
+        told.append(room)
+        return "7: boom\n" * (room * 3 // 8)
+
+    setting = stage({"answers": [_OK]}, context_tokens=8000)
+    setting.client.ask(question(fit=Fit("digest", write)), purse())
+    assert 2000 < told[0] < 5500
+    assert setting.calls[0].tokens_in < 8000 - 2 * 1200
+
+
+def test_it_shrinks_further_where_the_endpoint_counts_more(stage: Stage) -> None:
+    rooms: list[int] = []
+
+    def write(room: int) -> str:
+        rooms.append(room)
+        return "x" * (room * 3)
+
+    setting = stage({"answers": [_OK], "context_tokens": 5000}, context_tokens=9000)
+    setting.client.ask(question(fit=Fit("digest", write)), purse())
+    assert len(rooms) > 1
+    assert rooms[1] == pytest.approx(rooms[0] * 0.7, abs=2)
+    assert setting.outcomes == [("json_schema", "too_long")] * (len(rooms) - 1) + [
+        ("json_schema", "answered")
+    ]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"digest": "7: boom\n" * 9000},
+        {"fit": Fit("digest", lambda room: "x" * (room * 4))},
+        {"fit": Fit("digest", lambda room: "x", least_tokens=7500)},
+    ],
+)
+def test_nothing_is_cut_in_silence(stage: Stage, asked: dict[str, object]) -> None:
+    setting = stage({"answers": [_OK]}, context_tokens=8000)
+    error = failed(setting, **asked)
+    assert (error.fault, error.retryable, setting.calls) == ("too_long", False, [])
+
+
+@pytest.mark.parametrize(
+    ("limits", "spent", "setting_name"),
+    [
+        (Limits(tokens=1000), Spending(), "FIRSTFAULT_MODEL_TOKENS"),
+        (Limits(day_tokens=5000), Spending(9, 4000, 0.0), "FIRSTFAULT_MODEL_DAY_TOKENS"),
+        (Limits(day_cost=1.0), Spending(9, 0, 0.9999), "FIRSTFAULT_MODEL_DAY_COST"),
+    ],
+)
+def test_what_the_budget_does_not_allow_is_not_sent(
+    stage: Stage, limits: Limits, spent: Spending, setting_name: str
+) -> None:
+    setting = stage({"answers": [_OK]}, prices=Prices(1.0, 1.0))
+    with pytest.raises(ModelError, match=setting_name) as caught:
+        setting.client.ask(question(), purse(limits, spent))
+    assert (caught.value.fault, setting.calls, setting.fake.asked) == ("budget", [], [])
+
+
+def test_a_diagnosis_is_held_to_its_tokens_over_several_questions(stage: Stage) -> None:
+    setting = stage({"answers": [_OK]})
+    budget = purse(Limits(tokens=2600))
+    setting.client.ask(question(), budget)
+    with pytest.raises(ModelError, match="a diagnosis may take"):
+        setting.client.ask(question(), budget)
+
+
+def test_secrets_do_not_reach_the_endpoint(stage: Stage) -> None:
+    setting = stage({"answers": [_OK]})
+    asked = question(digest="7: boom at /home/ines with hf_abcdefghijklmnopqrst")
+    masked = replace(asked, values={**asked.values, "findings": "HF_TOKEN=hf_abcdefghijklmnopqrst"})
+    setting.client.ask(masked, purse())
+    (sent,) = setting.fake.asked
+    assert "/home/<USER_1> with <KEY_1>" in sent.text
+    assert "HF_TOKEN=<KEY_1>" in sent.text
+    assert "hf_abc" not in str(sent.body)
+
+
+def test_a_client_that_was_closed_can_be_asked_again(stage: Stage) -> None:
+    setting = stage({"answers": [_OK]})
+    setting.client.close()
+    setting.client.ask(question(), purse())
+    setting.client.close()
+    setting.client.close()
