@@ -76,6 +76,14 @@ class Story:
         return {(name, number) for name, numbers in by_file.items() for number in numbers}
 
 
+def written(answer: Answer) -> str:
+    """Write an answer as a person would, without what it leaves open."""
+    told = answer.model_dump(mode="json", exclude_unset=True)
+    return yaml.safe_dump(
+        told, sort_keys=False, allow_unicode=True, default_flow_style=None, width=1000
+    )
+
+
 def read_stories(root: Path) -> tuple[Story, ...]:
     """Read all stories below a folder; raise UsageError with every fault of their forms."""
     if not root.is_dir():

@@ -1,4 +1,4 @@
-"""`firstfault fixtures add`: turn a log that was judged wrongly into a test.
+"""`firstfault fixtures …`: turn a log that was judged wrongly into a test; check a folder of them.
 
 The log is copied with secrets, addresses and user names masked. Masking by patterns is a help and
 no promise: whoever commits the copy reads it first, and is told so.
@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-import yaml
 
 from app.cli.rulebook import compiled_rules
 from app.errors import SourceError, UsageError
@@ -20,6 +19,7 @@ from app.model import Diagnosis
 from app.pipeline import diagnose
 from app.rulebook.compiled import Compiled
 from app.rulebook.rulebook import OUTCOMES
+from app.story import Answer, written
 
 fixtures = typer.Typer(help="Keep logs with their right answers, as tests.")
 
@@ -46,10 +46,7 @@ def add(
     masked = hidden(_text(log))
     data = io.BytesIO(masked.text.encode())
     found = diagnose([data], compiled)
-    about = {"origin": origin or "not told", **_answer(primary, found, compiled)}
-    answer = yaml.safe_dump(
-        about, sort_keys=False, allow_unicode=True, default_flow_style=None, width=1000
-    )
+    answer = written(_answer(primary, origin or "not told", found, compiled))
     try:
         copy.parent.mkdir(exist_ok=True)
         copy.write_text(masked.text, encoding="utf-8")
@@ -62,6 +59,28 @@ def add(
         print("the verdict is right already; the test keeps it so")
     else:
         print(f"the verdict is {told} as yet; fill in the lines of `evidence`, then mend the rules")
+
+
+@fixtures.command()
+def check(
+    folder: Annotated[
+        Path, typer.Argument(help="A folder of stories, in the form of the fixtures.")
+    ] = Path("fixtures"),
+    least: Annotated[
+        float, typer.Option("--min", min=0, max=1, help="Fail below this share of right verdicts.")
+    ] = 0.0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all as JSON.")] = False,
+) -> None:
+    """Diagnose a folder of stories; tell by domain what is found, and what of it is chosen."""
+    from app.cli import fixtures_check  # its table needs rich
+
+    scores = fixtures_check.scores_of(folder, compiled_rules())
+    if as_json:
+        print(fixtures_check.as_json(scores))
+    else:
+        fixtures_check.show(scores)
+    if sum(score.right for score in scores) < least * len(scores):
+        raise typer.Exit(1)
 
 
 def _text(log: Path) -> str:
@@ -86,7 +105,7 @@ def _refuse_unknown(cause: str, compiled: Compiled) -> None:
     raise UsageError(f"{cause}: no such cause; {hint}")
 
 
-def _answer(primary: str, found: Diagnosis, compiled: Compiled) -> dict[str, object]:
+def _answer(primary: str, origin: str, found: Diagnosis, compiled: Compiled) -> Answer:
     """Take over what the verdict says, as far as it is right."""
     verdict = found.verdict
     right = verdict.primary.cause == primary
@@ -94,10 +113,12 @@ def _answer(primary: str, found: Diagnosis, compiled: Compiled) -> dict[str, obj
     present = sorted({primary, *(item.cause for item in verdict.explained)} - set(OUTCOMES))
     said = verdict.primary.summary.lower()
     lines = sorted({item.line for item in verdict.evidence if item.why.lower() in said})
-    return {
-        "primary": primary,
-        "present": present if right else [primary] if primary not in OUTCOMES else [],
-        "evidence": lines if right else [],
-        "action": found.plan.action if right else action,
-        "keeps": list(lines) if right else [],
-    }
+    known = lines if right else []
+    return Answer(
+        origin=origin,
+        primary=primary,
+        present=tuple(present if right else [primary] if primary not in OUTCOMES else []),
+        evidence=tuple(known),
+        action=found.plan.action if right else action,
+        keeps=tuple(known),
+    )

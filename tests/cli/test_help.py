@@ -12,6 +12,7 @@ _COMMANDS = [
     ("rules try", "rule"),
     ("rules new", "cause"),
     ("fixtures add", "--primary"),
+    ("fixtures check", "--min"),
     ("fake-model", "--script"),
 ]
 
