@@ -8,6 +8,7 @@ FirstFaultError            500 / exit 1
 │   └── OutsideRoots       403 / exit 2   a place that requests may not read
 ├── RuleError              500 / exit 2   one fault in a rule or prompt file, with its place
 ├── RulebookError          500 / exit 2   every fault of a folder of these at once
+├── Unsigned               401 / exit 2   a webhook without a signature that holds
 ├── NotFound               404 / exit 2   a diagnosis that does not exist
 ├── NotReady               409 / exit 2   something asked for before it is there
 ├── Busy                   429 / exit 1   the queue is full; try again later
@@ -95,6 +96,13 @@ class RulebookError(FirstFaultError):
     def __init__(self, faults: Sequence[RuleError]) -> None:
         super().__init__("\n".join(str(fault) for fault in faults))
         self.faults = tuple(faults)
+
+
+class Unsigned(FirstFaultError):
+    """A webhook without a signature that holds."""
+
+    status = 401
+    exit_code = 2
 
 
 class NotFound(FirstFaultError):

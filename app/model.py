@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from app.located import Located
-
 from app.incident import Recalled, Snippet
+from app.located import Located
 
 Strength = Literal["proof", "clue", "echo", "context"]
 Confidence = Literal["high", "medium", "low"]
@@ -164,10 +163,10 @@ class Finding:
     count: int
     onset: float | None = None
     summary: str = ""
+    general: bool = False
 
     @property
     def first(self) -> Line:
-    general: bool = False
         """The line where it shows first."""
         return self.sightings[0].line
 
@@ -200,7 +199,7 @@ class Ending:
 class Detected:
     """What one attempt shows, before it is judged.
 
-    `steps` is how far training came: the number of its last step. `leads` are places that stand
+    `survived` is what training went on after; it is no finding. `steps` is how far training came: the number of its last step. `leads` are places that stand
     out among those that wait or complain, likeliest first.
     """
 
@@ -208,6 +207,7 @@ class Detected:
     ending: Ending
     located: Located
     context: tuple[Sighting, ...] = ()
+    survived: tuple[Sighting, ...] = ()
     exits: tuple[Marked, ...] = ()
     saved: tuple[Marked, ...] = ()
     steps: int = 0
@@ -263,6 +263,10 @@ class Job:
     exit_code: int | None = None
     signal: int | None = None
     nodes: tuple[str, ...] = ()
+    gpus: int | None = None
+    started_at: float | None = None
+    ended_at: float | None = None
+    checkpoint_dir: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,6 +102,27 @@ class Settings(BaseSettings):
         description="name of this process among those that share a database; one that restarts "
         "under its name resumes its work at once; default: host name and port",
     )
+    webhook_secrets: Annotated[tuple[SecretStr, ...], NoDecode, BeforeValidator(_split)] = Field(
+        default=(),
+        description="secrets (whsec_…) that sign reports of job exits, separated by commas; any "
+        "of them is taken, so that they can be changed one after the other",
+    )
+    quiet_log_seconds: float = Field(
+        default=10,
+        ge=0,
+        le=3600,
+        description="after a job's exit its log is read once it has not changed for so long",
+    )
+    log_wait_seconds: float = Field(
+        default=120, ge=0, le=86_400, description="but after this time in any case"
+    )
+    late_log_seconds: float = Field(
+        default=300,
+        ge=0,
+        le=86_400,
+        description="time after which the log is looked at again, and read again if it has "
+        "changed; 0 never does",
+    )
     min_free_bytes: ByteSize = Field(
         default=ByteSize(256 << 20),
         ge=0,

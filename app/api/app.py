@@ -9,9 +9,9 @@ from fastapi.openapi.utils import get_openapi
 from fastapi_offline import FastAPIOffline
 from pydantic.json_schema import models_json_schema
 
-from app.api import incidents, probes, problems, routes
+from app.api import exits, incidents, probes, problems, routes
 from app.api.edge import Edge
-from app.api.forms import DiagnosisRequest
+from app.api.forms import DiagnosisRequest, JobExited
 from app.api.metrics import Metrics
 from app.api.problems import Problem
 from app.service import Service
@@ -41,6 +41,7 @@ def create(service: Service) -> FastAPI:
     app.state.metrics = metrics
     app.include_router(routes.router)
     app.include_router(incidents.router)
+    app.include_router(exits.router)
     app.include_router(probes.router)
     problems.install(app)
     app.add_middleware(Edge, metrics=metrics)
@@ -60,7 +61,11 @@ def _complete_openapi(app: FastAPI) -> None:
                 routes=app.routes,
             )
             _, forms = models_json_schema(
-                [(Problem, "serialization"), (DiagnosisRequest, "validation")],
+                [
+                    (Problem, "serialization"),
+                    (DiagnosisRequest, "validation"),
+                    (JobExited, "validation"),
+                ],
                 ref_template="#/components/schemas/{model}",
             )
             document["components"]["schemas"].update(forms["$defs"])

@@ -1,8 +1,9 @@
 """The forms of what HTTP requests may say; an unknown field is refused."""
 
 import re
-from datetime import datetime
-from typing import Annotated
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Annotated, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -12,6 +13,7 @@ from pydantic import (
     Field,
     StringConstraints,
     Tag,
+    model_validator,
 )
 
 from app.model import Job
@@ -32,6 +34,11 @@ Uri = Annotated[
 ]
 Time = Annotated[datetime, BeforeValidator(_no_number)]
 Id = Annotated[str, StringConstraints(pattern=r"^dg_[0-7][0-9A-HJKMNP-TV-Z]{25}$")]
+
+
+def seconds(moment: datetime) -> float:
+    """Give the seconds since the epoch; a time without a zone is read as UTC."""
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
 class JobForm(BaseModel):
@@ -118,3 +125,44 @@ class ListQuery(BaseModel):
     since: Time | None = Field(default=None, description="accepted at this time or later")
     cursor: Id | None = Field(default=None, description="`next` of the page above")
     limit: int = Field(default=50, ge=1, le=200)
+
+
+class JobExit(JobForm):
+    """A job that has ended: all that the scheduler knows of it, and where its log is."""
+
+    gpus: Annotated[int, Field(ge=0, lt=2**31)] | None = None
+    started_at: Time | None = None
+    ended_at: Time | None = None
+    log_uri: Uri | None = None
+    log_uris: Annotated[tuple[Uri, ...], Field(max_length=10_000)] = ()
+    checkpoint_dir: Annotated[str, StringConstraints(max_length=4096)] | None = None
+
+    @model_validator(mode="after")
+    def _names_a_log(self) -> Self:
+        if not self.uris:
+            raise ValueError("give the place of the log as log_uri or log_uris")
+        return self
+
+    @property
+    def uris(self) -> tuple[str, ...]:
+        """Where the log is."""
+        return (*((self.log_uri,) if self.log_uri else ()), *self.log_uris)
+
+    def job(self) -> Job:
+        """Give the job as the pipeline knows it."""
+        return replace(
+            super().job(),
+            gpus=self.gpus,
+            started_at=seconds(self.started_at) if self.started_at else None,
+            ended_at=seconds(self.ended_at) if self.ended_at else None,
+            checkpoint_dir=self.checkpoint_dir,
+        )
+
+
+class JobExited(BaseModel):
+    """The message that a scheduler sends when a job has ended."""
+
+    model_config = ConfigDict(extra="forbid")
+    type: Literal["job.exited"]
+    timestamp: Time
+    data: JobExit

@@ -8,17 +8,15 @@ from collections.abc import AsyncIterator
 from dataclasses import asdict, replace
 
 from fastapi import Request
-from fastapi.exceptions import RequestValidationError
-from pydantic import ValidationError
 
+from app.api.document import body_of, check_length, parsed
 from app.api.forms import DiagnosisRequest, LogAtUri, LogAtUris, RawQuery
 from app.api.problems import Unsupported
-from app.errors import SourceError, SourceTooLarge
+from app.errors import SourceError
 from app.model import Job
 from app.service import Service
 from app.store.diagnoses import Origin
 
-_MAX_JSON_BYTES = 8 << 20
 _RAW = ("", "text/plain", "application/octet-stream")
 _FIRST_BYTES = {"gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd"}
 
@@ -38,7 +36,7 @@ async def read(request: Request, query: RawQuery, service: Service) -> tuple[Job
         )
     if encoding not in ("identity", *_FIRST_BYTES):
         raise Unsupported(f"Content-Encoding {encoding!r} is not known; use gzip, zstd or none")
-    _check_length(request, service.settings.max_upload_bytes)
+    check_length(request, service.settings.max_upload_bytes)
     upload = await service.receive(_checked(request.stream(), encoding))
     return query.job(), [upload]
 
@@ -46,19 +44,7 @@ async def read(request: Request, query: RawQuery, service: Service) -> tuple[Job
 async def _from_json(
     request: Request, query: RawQuery, service: Service
 ) -> tuple[Job, list[Origin]]:
-    _check_length(request, _MAX_JSON_BYTES)
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > _MAX_JSON_BYTES:
-            raise _too_large(_MAX_JSON_BYTES)
-    try:
-        form = DiagnosisRequest.model_validate_json(bytes(body))
-    except ValidationError as error:
-        found = error.errors(include_url=False, include_input=False, include_context=False)
-        raise RequestValidationError(
-            [{**item, "loc": ("body", *item["loc"])} for item in found]
-        ) from error
+    form = parsed(await body_of(request), DiagnosisRequest)
     log = form.log
     if isinstance(log, LogAtUri):
         origins: list[Origin] = [await service.place(log.uri)]
@@ -73,17 +59,6 @@ def _joined(by_query: Job, by_body: Job) -> Job:
     """Let the query fill in what the body leaves open."""
     told = {name: value for name, value in asdict(by_body).items() if value not in (None, ())}
     return replace(by_query, **told)
-
-
-def _check_length(request: Request, limit: int) -> None:
-    """Refuse at once what says that it is too large, before the client sends it."""
-    length = request.headers.get("content-length", "")
-    if length.isdigit() and int(length) > limit:
-        raise _too_large(limit)
-
-
-def _too_large(limit: int) -> SourceTooLarge:
-    return SourceTooLarge(f"the body is larger than {limit} bytes")
 
 
 async def _checked(chunks: AsyncIterator[bytes], encoding: str) -> AsyncIterator[bytes]:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -11,11 +12,12 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.responses import JSONResponse, Response
 
 from app.api import events, intake
-from app.api.forms import ListQuery, RawQuery
+from app.api.forms import ListQuery, RawQuery, seconds
 from app.api.problems import declared
-from app.api.schemas import Diagnosis, Ended, Page, Pending
+from app.api.schemas import Diagnosis, Ended, History, Page, Pending
 from app.service import Service
 from app.store.diagnoses import Entry, Record
+from app.store.history import PastVerdict
 
 router = APIRouter(prefix="/v1/diagnoses", tags=["diagnoses"])
 
@@ -78,7 +80,7 @@ async def list_diagnoses(query: Annotated[ListQuery, Query()], service: ServiceO
     found = await service.page(
         job_id=query.job_id,
         cause=query.cause,
-        since=_seconds(query.since) if query.since else None,
+        since=seconds(query.since) if query.since else None,
         before=query.cursor,
         limit=query.limit + 1,
     )
@@ -101,6 +103,13 @@ async def read_diagnosis(id: str, service: ServiceOf) -> Response:
 async def read_digest(id: str, service: ServiceOf) -> Response:
     """Read the log brought down to what may matter, with its original line numbers."""
     return PlainTextResponse(await service.digest(id))
+
+
+@router.get("/{id}/history", responses={200: {"model": History}, **declared(404, 500, 503)})
+async def read_history(id: str, service: ServiceOf) -> Response:
+    """List the answers that later ones have replaced: a fuller log, other rules, a model."""
+    past = await service.history(id)
+    return JSONResponse({"items": [_of_past(verdict) for verdict in past]})
 
 
 async def _existing(id: str, service: ServiceOf) -> str:
@@ -151,10 +160,10 @@ def _of_entry(entry: Entry) -> dict[str, object]:
     }
 
 
+def _of_past(verdict: PastVerdict) -> dict[str, object]:
+    times = {name: _time(getattr(verdict, name)) for name in ("finished_at", "replaced_at")}
+    return {**asdict(verdict), **times}
+
+
 def _time(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
-
-
-def _seconds(moment: datetime) -> float:
-    """Read a time without a zone as UTC."""
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

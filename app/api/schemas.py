@@ -27,6 +27,10 @@ class JobOut(BaseModel):
     exit_code: int | None = None
     signal: int | None = None
     nodes: tuple[str, ...] = ()
+    gpus: int | None = None
+    started_at: float | None = None
+    ended_at: float | None = None
+    checkpoint_dir: str | None = None
 
 
 class Place(BaseModel):
@@ -174,10 +178,13 @@ class Complete(BaseModel):
 
 
 class Pending(BaseModel):
-    """A diagnosis that is still to come; `progress` is the share of the log that is read."""
+    """A diagnosis that is still to come; `progress` is the share of the log that is read.
+
+    One that is `waiting` waits until its log is no longer written.
+    """
 
     id: Id
-    status: Literal["queued", "running"]
+    status: Literal["waiting", "queued", "running"]
     progress: Annotated[float, Field(ge=0, le=1)]
     created_at: datetime
     job: JobOut
@@ -225,3 +232,22 @@ class Page(BaseModel):
 
     items: tuple[EntryOut, ...]
     next: Id | None
+
+
+class PastVerdictOut(BaseModel):
+    """An answer that a later one has replaced, and why."""
+
+    revision: int
+    finished_at: datetime
+    replaced_at: datetime
+    why: str
+    cause: str | None
+    action: str | None
+    method: str | None
+    rules: str | None
+
+
+class History(BaseModel):
+    """The replaced answers of a diagnosis, the oldest first."""
+
+    items: tuple[PastVerdictOut, ...]

@@ -18,10 +18,13 @@ import structlog
 from app.errors import SourceError, SourceTooLarge, StoreError
 from app.incident import Incident, Recalled, Snippet
 from app.model import Job
+from app.service.exits import JobExits
 from app.settings import Settings
 from app.store.database import connect
 from app.store.diagnoses import Diagnoses, Entry, Origin, Place, Record, Request, Upload
 from app.store.executors import Executors
+from app.store.exits import Exits
+from app.store.history import PastVerdict, past_verdicts
 from app.store.ids import new_id
 from app.store.incidents import Incidents
 from app.store.lock import FolderLock
@@ -59,6 +62,7 @@ class Service:
             engine = connect(settings.database)
             opened.callback(engine.dispose)
             migrate(engine)
+            self._engine = engine
             self._diagnoses = Diagnoses(engine)
             self._incidents = Incidents(engine)
             self._uploads = Uploads(data / "uploads", settings.min_free_bytes)
@@ -86,6 +90,15 @@ class Service:
                 self._order,
                 queue_limit=settings.queue_limit,
                 diagnosis_seconds=settings.diagnosis_seconds,
+            )
+            self.exits = JobExits(
+                settings,
+                Exits(engine),
+                self._diagnoses,
+                self._threads,
+                self._durable,
+                self.crew,
+                self._roots,
             )
             self._opened = opened.pop_all()
 
@@ -169,6 +182,11 @@ class Service:
     async def incident(self, id: str) -> Incident:
         """Read an incident by its id or that of its diagnosis; raise NotFound."""
         return await self._threads.run(self._incidents.find, id)
+
+    async def history(self, id: str) -> list[PastVerdict]:
+        """List the answers that were replaced; raise NotFound."""
+        await self._threads.run(self._diagnoses.find, id)
+        return await self._threads.run(past_verdicts, self._engine, id)
 
     async def page(
         self,
@@ -268,6 +286,7 @@ class Service:
     async def _tend(self) -> None:
         while True:
             try:
+                await self.exits.tend()
                 await self.crew.tend()
             except StoreError as error:
                 log.warning("accepted diagnoses could not be looked after", detail=str(error))

@@ -8,27 +8,25 @@ after a crash, and a finished one has its answer and its status together.
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
-from typing import Literal, TypeVarTuple
+from dataclasses import asdict, dataclass
+from typing import TypeVarTuple
 
-from sqlalchemy import Engine, Select, bindparam, func, insert, select, update
+from sqlalchemy import Engine, Select, bindparam, func, insert, select
 from sqlalchemy import Row as Found
 
 from app.errors import NotFound, NotReady
 from app.model import Job
+from app.store import endings
 from app.store.database import transaction
 from app.store.ids import first_id_at, is_id
-from app.store.incidents import remember
 from app.store.outcome import Fault, Outcome
 from app.store.tables import DiagnosisRow as Row
 
 _Columns = TypeVarTuple("_Columns")
-Status = Literal["queued", "complete", "failed"]
 
 # Built once: SQLAlchemy takes longer to build a statement than SQLite to run it.
 _BY_ID = Row.id == bindparam("id_")
 _ADD = insert(Row)
-_FINISH = update(Row).where(_BY_ID, Row.status == "queued")
 _FIND = select(
     Row.id, Row.status, Row.created_at, Row.job, Row.answer,
     Row.fault_kind, Row.fault_status, Row.fault_detail,
@@ -38,9 +36,10 @@ _ENTRIES = select(
     Row.id, Row.status, Row.created_at, Row.finished_at, Row.job,
     Row.cause, Row.domain, Row.confidence, Row.action, Row.summary,
 )  # fmt: skip
-_WAITS = Row.status == "queued"
-_UNFINISHED = select(Row.id, Row.job, Row.sources).where(_WAITS).order_by(Row.id)
-_REQUEST = select(Row.id, Row.job, Row.sources).where(_BY_ID, _WAITS)
+_WAITS = Row.status.in_(("queued", "waiting"))
+_ASKED = select(Row.id, Row.job, Row.sources, Row.status)
+_UNFINISHED = _ASKED.where(_WAITS).order_by(Row.id)
+_REQUEST = _ASKED.where(_BY_ID)
 _COUNT = select(func.count()).select_from(Row).where(_WAITS)
 
 
@@ -68,6 +67,7 @@ class Request:
     id: str
     job: Job
     origins: tuple[Origin, ...]
+    status: str = "queued"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,27 +106,18 @@ class Diagnoses:
 
     def add(self, request: Request) -> None:
         """Accept a request; once this returns it survives a crash."""
-        row = {
-            "id": request.id,
-            "status": "queued",
-            "created_at": time.time(),
-            "job_id": request.job.job_id,
-            "job": _job_text(request.job),
-            "sources": json.dumps([asdict(origin) for origin in request.origins]),
-        }
         with transaction(self._engine) as connection:
-            connection.execute(_ADD, row)
+            connection.execute(_ADD, row_of(request))
 
-    def finish(self, id: str, result: Outcome | Fault) -> None:
-        """Keep how it ended, and the incident; what has ended before stays as it is."""
-        now = time.time()
-        values = _of_fault(result) if isinstance(result, Fault) else _of_outcome(result)
-        status: Status = "failed" if isinstance(result, Fault) else "complete"
-        values |= {"id_": id, "status": status, "finished_at": now}
+    def finish(self, id: str, result: Outcome | Fault) -> bool:
+        """Keep how it ended; what has ended before stays as it is."""
         with transaction(self._engine) as connection:
-            ended = connection.execute(_FINISH, values).rowcount
-            if ended and isinstance(result, Outcome):
-                remember(connection, id, result, now)
+            return endings.finish(connection, id, result)
+
+    def replace(self, id: str, outcome: Outcome, why: str) -> int | None:
+        """Keep a later answer; give its revision, None where there is none to be replaced."""
+        with transaction(self._engine) as connection:
+            return endings.replace(connection, id, outcome, why)
 
     def find(self, id: str) -> Record:
         """Read one; raise NotFound."""
@@ -137,7 +128,7 @@ class Diagnoses:
     def digest(self, id: str) -> str:
         """Read the digest of one; raise NotReady or NotFound where there is none."""
         row = self._one(_DIGEST, id)
-        if row[0] == "queued":
+        if row[0] in ("queued", "waiting"):
             raise NotReady(f"diagnosis {id} has not ended, and has no digest yet")
         if row[1] is None:
             raise NotFound(f"diagnosis {id} has failed and has no digest")
@@ -170,7 +161,7 @@ class Diagnoses:
         """List what was accepted and has not ended, oldest first."""
         with transaction(self._engine) as connection:
             rows = connection.execute(_UNFINISHED).all()
-        return [Request(row[0], _job(row[1]), _origins(row[2])) for row in rows]
+        return [Request(row[0], _job(row[1]), _origins(row[2]), row[3]) for row in rows]
 
     def count_unfinished(self) -> int:
         """Count them."""
@@ -178,14 +169,15 @@ class Diagnoses:
             return connection.execute(_COUNT).scalar_one()
 
     def request(self, id: str) -> Request | None:
-        """Read what was asked, None where it has ended or never was."""
+        """Read what was asked, None where that is not known."""
         with transaction(self._engine) as connection:
             row = connection.execute(_REQUEST, {"id_": id}).one_or_none()
-        return Request(row[0], _job(row[1]), _origins(row[2])) if row else None
+        return Request(row[0], _job(row[1]), _origins(row[2]), row[3]) if row else None
 
     def is_unfinished(self, id: str) -> bool:
         """Say whether an answer is still to come."""
-        return self.request(id) is not None
+        request = self.request(id)
+        return request is not None and request.status in ("queued", "waiting")
 
     def check(self) -> None:
         """Raise StoreError where the table cannot be read."""
@@ -202,16 +194,16 @@ class Diagnoses:
         return row
 
 
-def _of_outcome(outcome: Outcome) -> dict[str, object]:
-    names = (field.name for field in fields(outcome) if field.name != "remembered")
-    return {name: getattr(outcome, name) for name in names}
-
-
-def _of_fault(fault: Fault) -> dict[str, object]:
+def row_of(request: Request) -> dict[str, object]:
+    """Give the columns of a request that has just come in."""
     return {
-        "fault_kind": fault.kind,
-        "fault_status": fault.status,
-        "fault_detail": fault.detail,
+        "id": request.id,
+        "status": request.status,
+        "created_at": time.time(),
+        "cluster": request.job.cluster,
+        "job_id": request.job.job_id,
+        "job": _job_text(request.job),
+        "sources": json.dumps([asdict(origin) for origin in request.origins]),
     }
 
 

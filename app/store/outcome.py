@@ -16,6 +16,14 @@ class Remembered:
 
 
 @dataclass(frozen=True, slots=True)
+class Blame:
+    """A host under suspicion; `is_hardware` where the advice is to take it out."""
+
+    host: str
+    is_hardware: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """A finished answer as JSON, the digest, and what lists and filters need to know of it."""
 
@@ -26,6 +34,11 @@ class Outcome:
     confidence: str
     action: str
     summary: str
+    method: str = "rules"
+    rules: str = ""
+    fingerprint: str = ""
+    restart: bool = False
+    blames: tuple[Blame, ...] = ()
     remembered: Remembered | None = None
 
 

@@ -4,7 +4,7 @@ Times are seconds since the epoch. What is only ever handed back whole (the job,
 kept as JSON text; what is searched for has a column.
 """
 
-from sqlalchemy import Double, Index, Integer, LargeBinary, String, Text
+from sqlalchemy import Boolean, Double, Index, Integer, LargeBinary, String, Text
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 
@@ -13,7 +13,12 @@ class Table(DeclarativeBase):
 
 
 class DiagnosisRow(Table):
-    """One accepted request, from `queued` to `complete` or `failed`."""
+    """One accepted request with its present answer.
+
+    `status` goes from `waiting` (for its log) and `queued` to `complete` or `failed`. `exit_key`
+    and `webhook_id` are what makes a report of a job's exit the same as an earlier one. `revision`
+    counts the answers; those before the present one are kept as past verdicts.
+    """
 
     __tablename__ = "diagnoses"
 
@@ -34,12 +39,54 @@ class DiagnosisRow(Table):
     fault_detail: Mapped[str | None] = mapped_column(Text)
     answer: Mapped[str | None] = mapped_column(Text)
     digest: Mapped[str | None] = mapped_column(Text)
+    cluster: Mapped[str | None] = mapped_column(String(256))
+    exit_key: Mapped[str | None] = mapped_column(String(64), unique=True)
+    webhook_id: Mapped[str | None] = mapped_column(String(256), unique=True)
+    log_state: Mapped[str | None] = mapped_column(String(64))
+    method: Mapped[str | None] = mapped_column(String(16))
+    rules: Mapped[str | None] = mapped_column(String(80))
+    fingerprint: Mapped[str | None] = mapped_column(String(64))
+    restart: Mapped[bool | None] = mapped_column(Boolean)
+    revision: Mapped[int] = mapped_column(Integer, server_default="1")
 
     __table_args__ = (
         Index("ix_diagnoses_status", "status"),
         Index("ix_diagnoses_job_id", "job_id", "id"),
         Index("ix_diagnoses_cause", "cause", "id"),
+        Index("ix_diagnoses_cluster", "cluster", "job_id", "id"),
     )
+
+
+class PastVerdictRow(Table):
+    """An answer that another one has replaced, and why."""
+
+    __tablename__ = "past_verdicts"
+
+    diagnosis_id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    revision: Mapped[int] = mapped_column(Integer, primary_key=True)
+    finished_at: Mapped[float] = mapped_column(Double)
+    replaced_at: Mapped[float] = mapped_column(Double)
+    why: Mapped[str] = mapped_column(String(256))
+    cause: Mapped[str | None] = mapped_column(String(64))
+    action: Mapped[str | None] = mapped_column(String(32))
+    method: Mapped[str | None] = mapped_column(String(16))
+    rules: Mapped[str | None] = mapped_column(String(80))
+    answer: Mapped[str | None] = mapped_column(Text)
+    digest: Mapped[str | None] = mapped_column(Text)
+
+
+class BlameRow(Table):
+    """A host that a diagnosis suspects; `is_hardware` where it advises to take the host out."""
+
+    __tablename__ = "blames"
+
+    diagnosis_id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    host: Mapped[str] = mapped_column(String(256), primary_key=True)
+    cluster: Mapped[str | None] = mapped_column(String(256))
+    cause: Mapped[str] = mapped_column(String(64))
+    is_hardware: Mapped[bool] = mapped_column(Boolean)
+
+    __table_args__ = (Index("ix_blames_host", "cluster", "host", "diagnosis_id"),)
 
 
 class ExecutorRow(Table):

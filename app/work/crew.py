@@ -20,12 +20,12 @@ from app.store.diagnoses import Diagnoses, Request
 from app.store.outcome import Fault, Outcome
 from app.store.threads import StoreThreads
 from app.work import worker
-from app.work.durable import USUAL, Durable, Kind
+from app.work.durable import PATIENT, USUAL, Durable, Kind
 from app.work.lane import Lane
 
 _GLANCE_SECONDS = 0.2  # how often those are looked at that somebody watches
 _AHEAD = 2  # diagnoses that are taken from the book for each lane, so that none stands idle
-_KIND = "diagnose"
+_KIND, _AGAIN = "diagnose", "diagnose_again"
 
 _GIVEN_UP = Fault(
     "GivenUp",
@@ -105,6 +105,7 @@ class Crew:
         for lane in lanes:
             self._free.put_nowait(lane)
         durable.offer(Kind(_KIND, self._make, at_once=len(lanes) * _AHEAD))
+        durable.offer(Kind(_AGAIN, self._make_again, at_once=len(lanes) * _AHEAD))
 
     @property
     def running(self) -> int:
@@ -148,15 +149,24 @@ class Crew:
         await self.admit()
         await self._threads.run(self._diagnoses.add, request)
         try:
-            await self._durable.entrust(_KIND, request.id, request.id, priority=priority)
+            await self.begin(request, priority)
         except StoreError as error:
             log.warning("entrusted later", diagnosis_id=request.id, detail=str(error))
 
+    async def begin(self, request: Request, priority: int = USUAL) -> None:
+        """Have a diagnosis made that is in the database."""
+        await self._durable.entrust(_KIND, request.id, request.id, priority=priority)
+
+    async def remake(self, id: str, why: str, mark: str) -> None:
+        """Have a diagnosis made again; the same `mark` asks for the same making."""
+        await self._durable.entrust(_AGAIN, f"{id}:{mark}", id, why, priority=PATIENT)
+
     async def tend(self) -> None:
         """Enter into the book what is accepted and not there; close what is given up there."""
-        waiting = await self._threads.run(self._diagnoses.unfinished)
+        unfinished = await self._threads.run(self._diagnoses.unfinished)
+        waiting = [request for request in unfinished if request.status == "queued"]
         for request in waiting:
-            await self._durable.entrust(_KIND, request.id, request.id)
+            await self.begin(request)
         for id in await self._durable.lost(_KIND, [request.id for request in waiting]):
             log.error("given up", diagnosis_id=id)
             await self._threads.run(self._diagnoses.finish, id, _GIVEN_UP)
@@ -202,7 +212,7 @@ class Crew:
     async def _make(self, id: str) -> None:
         """Make a diagnosis, once; a second call finds it ended and does nothing."""
         request = await self._threads.insist(self._diagnoses.request, id)
-        if request is None or id in self._live:
+        if request is None or request.status != "queued" or id in self._live:
             return
         live = self._live[id] = _Live()
         try:
@@ -212,6 +222,19 @@ class Crew:
         finally:
             del self._live[id]
             live.changed.set()
+
+    async def _make_again(self, id: str, why: str) -> None:
+        """Make a diagnosis that has an answer; one that fails now leaves that as it is."""
+        request = await self._threads.insist(self._diagnoses.request, id)
+        if request is None or request.status in ("queued", "waiting"):
+            return
+        async with self._lane() as lane:
+            result = (await self._read(request, lane)).result
+        if isinstance(result, Fault):
+            log.warning("not made again", diagnosis_id=id, kind=result.kind, detail=result.detail)
+            return
+        revision = await self._threads.insist(self._diagnoses.replace, id, result, why)
+        log.info("made again", diagnosis_id=id, cause=result.cause, revision=revision, why=why)
 
     @contextlib.asynccontextmanager
     async def _lane(self) -> AsyncIterator[Lane]:

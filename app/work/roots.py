@@ -21,24 +21,15 @@ class LogRoots:
 
     def place(self, uri: str) -> Path:
         """Resolve a `file:///…` URI; raise UsageError or SourceError where it cannot be."""
-        parts = urlsplit(uri)
-        if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
-            raise UsageError(f"{uri!r}: a log URI has the form file:///folder/file")
-        path = unquote(parts.path)
-        if not path.startswith("/") or "\0" in path or parts.query or parts.fragment:
-            raise UsageError(f"{uri!r}: a log URI has the form file:///folder/file")
-        return self.check(Path(path))
+        return self.check(_path(uri))
+
+    def promised(self, uri: str) -> Path:
+        """Resolve the URI of a log that may not be there yet; raise as `place` does."""
+        return self._real(_path(uri))
 
     def check(self, path: Path) -> Path:
         """Resolve a path; raise where it leaves the roots, is missing or can be no log."""
-        if not self._roots:
-            raise OutsideRoots(
-                "log URIs are not accepted: FIRSTFAULT_LOG_ROOTS names no folder; "
-                "send the log as the body, or let the operator set FIRSTFAULT_LOG_ROOTS"
-            )
-        real = Path(os.path.realpath(path))
-        if not self._inside(real):
-            raise OutsideRoots(f"{path}: lies outside the folders of FIRSTFAULT_LOG_ROOTS")
+        real = self._real(path)
         try:
             mode = real.stat().st_mode
         except FileNotFoundError as error:
@@ -51,6 +42,17 @@ class LogRoots:
             raise SourceError(f"{path}: neither a file nor a folder")
         return real
 
+    def _real(self, path: Path) -> Path:
+        if not self._roots:
+            raise OutsideRoots(
+                "log URIs are not accepted: FIRSTFAULT_LOG_ROOTS names no folder; "
+                "send the log as the body, or let the operator set FIRSTFAULT_LOG_ROOTS"
+            )
+        real = Path(os.path.realpath(path))
+        if not self._inside(real):
+            raise OutsideRoots(f"{path}: lies outside the folders of FIRSTFAULT_LOG_ROOTS")
+        return real
+
     def _check_folder(self, folder: Path) -> None:
         for link in _links(folder):
             if not self._inside(Path(os.path.realpath(link))):
@@ -58,6 +60,15 @@ class LogRoots:
 
     def _inside(self, real: Path) -> bool:
         return any(real.is_relative_to(root) for root in self._roots)
+
+
+def _path(uri: str) -> Path:
+    parts = urlsplit(uri)
+    path = unquote(parts.path)
+    is_file = parts.scheme == "file" and parts.netloc in ("", "localhost")
+    if not is_file or not path.startswith("/") or "\0" in path or parts.query or parts.fragment:
+        raise UsageError(f"{uri!r}: a log URI has the form file:///folder/file")
+    return Path(path)
 
 
 def _links(folder: Path) -> Iterator[Path]:

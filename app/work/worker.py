@@ -20,8 +20,10 @@ from typing import Protocol
 
 from app.answer import answer
 from app.errors import FirstFaultError
+from app.incident import Snippet
 from app.model import Diagnosis, Job
-from app.store.outcome import Fault, Outcome
+from app.store.outcome import Blame, Fault, Outcome, Remembered
+from app.work.recall import Recall
 
 _NICENESS = 5  # the web process answers first when the machine is full
 _COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
@@ -37,6 +39,7 @@ class Order:
     paths: tuple[str, ...]
     max_log_bytes: int
     digest_tokens: int
+    memory: Recall | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,7 @@ class PipelineReader:
             paths,
             self._compiled,
             job=order.job,
+            memory=order.memory,
             limits=Limits(max_bytes=order.max_log_bytes, digest_tokens=order.digest_tokens),
             progress=lambda done: progress(done / expected),
         )
@@ -99,6 +103,29 @@ def outcome_of(diagnosis: Diagnosis, id: str) -> Outcome:
         confidence=primary.confidence,
         action=diagnosis.plan.action,
         summary=_storable(primary.summary),
+        rules=diagnosis.rules,
+        fingerprint=primary.fingerprint,
+        restart=diagnosis.plan.restart,
+        blames=_blames(diagnosis),
+        remembered=_remembered(diagnosis),
+    )
+
+
+def _remembered(diagnosis: Diagnosis) -> Remembered | None:
+    """Take what the incident will keep, where the lines that show the failure were taken."""
+    if not diagnosis.snippet.lines:
+        return None
+    lines = tuple(map(_storable, diagnosis.snippet.lines))
+    return Remembered(diagnosis.verdict.primary.fingerprint, Snippet(lines), diagnosis.job)
+
+
+def _blames(diagnosis: Diagnosis) -> tuple[Blame, ...]:
+    """The hosts under suspicion; those to be cordoned are so for their hardware."""
+    cordoned = set(diagnosis.plan.targets)
+    hosts = [suspect.host for suspect in diagnosis.verdict.suspects if suspect.host]
+    return tuple(
+        Blame(_storable(host)[:256], host in cordoned)
+        for host in dict.fromkeys([*hosts, *diagnosis.plan.targets])
     )
 
 

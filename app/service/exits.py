@@ -1,0 +1,104 @@
+"""Take reports of job exits, wait for their logs, and read again what was written late.
+
+A report is in the database before its sender hears of it. From then on its steps are durable
+work: settle, diagnose, look once more.
+"""
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import structlog
+
+from app.errors import StoreError
+from app.model import Job
+from app.settings import Settings
+from app.store.diagnoses import Diagnoses, Place, Request, Upload
+from app.store.exits import Exits, Known
+from app.store.ids import new_id
+from app.store.threads import StoreThreads
+from app.work import settling
+from app.work.crew import Crew
+from app.work.durable import Durable, Kind
+from app.work.roots import LogRoots
+
+_SETTLE, _LOOK_AGAIN = "settle", "look_again"
+_AT_ONCE = 1000  # they only sleep, and look at files now and then
+
+log = structlog.get_logger()
+
+
+class JobExits:
+    """What becomes of a report; all methods belong to the event loop."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        exits: Exits,
+        diagnoses: Diagnoses,
+        threads: StoreThreads,
+        durable: Durable,
+        crew: Crew,
+        roots: LogRoots,
+    ) -> None:
+        self._settings = settings
+        self._exits = exits
+        self._diagnoses = diagnoses
+        self._threads = threads
+        self._durable = durable
+        self._crew = crew
+        self._roots = roots
+        durable.offer(Kind(_SETTLE, self._settle, at_once=_AT_ONCE, glance_seconds=0.2))
+        durable.offer(Kind(_LOOK_AGAIN, self._look_again, at_once=_AT_ONCE, glance_seconds=1.0))
+
+    async def accept(self, webhook_id: str, job: Job, uris: tuple[str, ...]) -> Known:
+        """Keep a report; give the diagnosis that it belongs to.
+
+        A second report of an exit whose diagnosis has ended has its log looked at again. Raises
+        UsageError or OutsideRoots for a place that may not be read, Busy where too many wait.
+        """
+        places = tuple([Place(str(await asyncio.to_thread(self._roots.promised, u))) for u in uris])
+        await self._crew.admit()
+        request = Request(new_id(), job, places, status="waiting")
+        known = await self._threads.run(self._exits.accept, request, webhook_id)
+        try:
+            if known.is_new:
+                await self._durable.entrust(_SETTLE, known.id, known.id)
+            elif known.webhook_id != webhook_id and known.status in ("complete", "failed"):
+                await self._durable.entrust(_LOOK_AGAIN, f"{known.id}:{webhook_id}", known.id)
+        except StoreError as error:
+            log.warning("entrusted later", diagnosis_id=known.id, detail=str(error))
+        return known
+
+    async def tend(self) -> None:
+        """Enter into the book what is accepted and not there."""
+        for request in await self._threads.run(self._diagnoses.unfinished):
+            if request.status == "waiting":
+                await self._durable.entrust(_SETTLE, request.id, request.id)
+
+    async def _settle(self, id: str) -> None:
+        """Wait for the log, then have it read."""
+        request = await self._threads.insist(self._diagnoses.request, id)
+        if request is None or request.status in ("complete", "failed"):
+            return
+        state = await self._settled(request)
+        await self._threads.insist(self._exits.settle, id, state)
+        await self._crew.begin(replace(request, status="queued"))
+        late = self._settings.late_log_seconds
+        if late:
+            await self._durable.entrust(_LOOK_AGAIN, id, id, delay_seconds=late)
+
+    async def _look_again(self, id: str) -> None:
+        """Have the log read once more if it has changed since."""
+        request = await self._threads.insist(self._diagnoses.request, id)
+        if request is None or request.status not in ("complete", "failed"):
+            return
+        state = await self._settled(request)
+        if state != await self._threads.insist(self._exits.log_state, id):
+            await self._threads.insist(self._exits.settle, id, state)
+            await self._crew.remake(id, "the log has changed", mark=state)
+
+    async def _settled(self, request: Request) -> str:
+        paths = [Path(origin.path) for origin in request.origins if not isinstance(origin, Upload)]
+        quiet, most = self._settings.quiet_log_seconds, self._settings.log_wait_seconds
+        return await settling.settled(paths, quiet, most)
