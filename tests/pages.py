@@ -40,7 +40,7 @@ def _example(command: str) -> str:
         [sys.executable, "-m", "app.cli.main", *words],
         capture_output=True,
         cwd=ROOT,
-        env={**os.environ, "COLUMNS": "100"},
+        env={**os.environ, "COLUMNS": "100", "FIRSTFAULT_MEMORY": "no"},
         check=True,
     )
     lines = [f"$ {command}", *done.stdout.decode().rstrip().split("\n")]

@@ -7,6 +7,7 @@ import typer
 from app.cli.diagnose import compress, diagnose
 from app.cli.fake_model import fake_model
 from app.cli.fixtures import fixtures
+from app.cli.memory import memory
 from app.cli.rules import rules
 
 app = typer.Typer(
@@ -20,6 +21,7 @@ app.command()(diagnose)
 app.command()(compress)
 app.command("fake-model")(fake_model)
 app.add_typer(rules, name="rules")
+app.add_typer(memory, name="memory")
 app.add_typer(fixtures, name="fixtures")
 
 

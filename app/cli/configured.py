@@ -1,5 +1,7 @@
 """Read the settings for a command; a fault in them is one of usage."""
 
+from pathlib import Path
+
 from pydantic import ValidationError
 
 from app.errors import UsageError
@@ -14,6 +16,12 @@ def configured(**given: object) -> Settings:
         raise UsageError("\n".join(_told(error))) from error
     except OSError as error:
         raise UsageError(f"FIRSTFAULT_CONFIG: {error}") from error
+
+
+def has_memory(settings: Settings) -> bool:
+    """Say whether there may be past incidents: they are wanted, and there is a database."""
+    _, is_file, path = settings.database.partition("sqlite:///")
+    return settings.memory and (not is_file or Path(path).is_file())
 
 
 def _told(error: ValidationError) -> list[str]:

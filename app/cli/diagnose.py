@@ -11,12 +11,13 @@ from typing import Annotated, BinaryIO, Literal
 import typer
 
 from app.answer import answer
+from app.cli.configured import configured, has_memory
 from app.cli.page import Page
 from app.cli.rulebook import compiled_rules
 from app.cli.show import show
 from app.errors import UsageError
 from app.model import Job
-from app.pipeline import Limits, Progress
+from app.pipeline import Limits, Memory, Progress
 from app.pipeline import diagnose as find_cause
 
 _PACKED = (".gz", ".zst")
@@ -30,7 +31,8 @@ def diagnose(
     paths: Paths,
     as_json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
     rules_only: Annotated[
-        bool, typer.Option("--rules-only", help="Ask no model, even if one is set up.")
+        bool,
+        typer.Option("--rules-only", help="Ask no model and no memory, even if there are any."),
     ] = False,
     state: Annotated[str | None, typer.Option(help="The scheduler's word, e.g. TIMEOUT.")] = None,
     exit_code: Annotated[int | None, typer.Option(help="The job's exit code.")] = None,
@@ -50,6 +52,7 @@ def diagnose(
             _inputs(paths),
             compiled_rules(),
             job=job,
+            memory=None if rules_only else _memory(),
             limits=Limits(threads=threads),
             progress=progress,
         )
@@ -70,6 +73,16 @@ def compress(
     with _progress(paths, wanted=True) as progress:
         found = find_cause(_inputs(paths), compiled_rules(), limits=limits, progress=progress)
     sys.stdout.write(found.digest)
+
+
+def _memory() -> Memory | None:
+    """Open the past incidents, where there are any."""
+    settings = configured()
+    if not has_memory(settings):
+        return None
+    from app.cli.recall import Remembered  # a database takes half a second to import
+
+    return Remembered(settings).showing()
 
 
 def _inputs(paths: list[str]) -> list[Path | BinaryIO]:

@@ -1,4 +1,4 @@
-"""The command line: `firstfault diagnose | compress | serve | rules | fixtures`.
+"""The command line: `firstfault diagnose | compress | serve | rules | memory | fixtures`.
 
 Exit status: 0 with any verdict, 2 for wrong usage or unreadable input (one line on stderr), 1 for
 a failure of our own or an answer that nobody reads, 130 after Ctrl-C.

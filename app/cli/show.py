@@ -139,9 +139,15 @@ def _rest(found: Diagnosis, several: bool, page: Page) -> None:
         where = f" of {attempt.file}" if several else ""
         first, last = attempt.lines
         page.prose(f"{attempt.number}. {attempt.cause}, lines {first}-{last}{where}", indent=2)
-    if found.verdict.remarks:
+    if found.recalled.precedents:
+        page.heading("Seen before")
+    for one in found.recalled.precedents:
+        said = "confirmed" if one.confirmed else "not confirmed"
+        page.prose(f"{one.cause} ({said}), {one.similarity:.0%} alike: {one.id}", indent=2)
+    remarks = [*found.verdict.remarks, *filter(None, (found.recalled.note,))]
+    if remarks:
         page.heading("Remarks")
-    for remark in found.verdict.remarks:
+    for remark in remarks:
         page.prose(remark, indent=2)
     page.line()
     page.line(page.marked(" · ".join(_figures(found)), "faint"))

@@ -81,23 +81,33 @@ class Memory:
         with self._searching:
             return self._index.rebuild() if self._index else 0
 
+    def search(self, snippet: Snippet, most: int) -> Recalled:
+        """Find incidents that a person may mean, the best first, however little they share."""
+        return self._find(snippet, most)
+
     def nearest(self, snippet: Snippet, most: int, but: str | None = None) -> Recalled:
-        """Find incidents like this one, the likest first; `but` is left out."""
+        """Find failures like this one, the likest first; `but` is left out."""
+        return self._find(snippet, most, but, least=self._embedder.alike_from)
+
+    def _find(
+        self, snippet: Snippet, most: int, but: str | None = None, least: float = 0.0
+    ) -> Recalled:
         if not snippet.text.strip():
             return Recalled()
         vector = self._embedder.embed([snippet])[0]
         with self._searching:
             by_words = [id for id, _ in self._words.nearest(snippet, _CANDIDATES)]
-            near, note = self._index.near(vector, _CANDIDATES) if self._index else ([], None)
+            by_index, note = self._index.near(vector, _CANDIDATES) if self._index else ([], None)
             confirmed = dict(self._confirmed)
-        vectors = {**confirmed, **self._space.vectors({*by_words, *near})}
+        vectors = {**confirmed, **self._space.vectors({*by_words, *by_index})}
         likeness = {id: _cosine(vector, other) for id, other in vectors.items() if id != but}
         by_likeness = sorted(likeness, key=lambda id: (-likeness[id], id))
         best = _joined(by_likeness, [id for id in by_words if id != but])[:_CANDIDATES]
         closest = [id for id in by_likeness if id in confirmed][:_LOOKED_AT]
         known = self._shelf.incidents({*best, *closest})
         ranked = _distinct([known[id] for id in best if id in known])
-        found = [_precedent(one, likeness.get(one.id, 0.0)) for one in ranked[:most]]
+        near = [one for one in ranked if likeness.get(one.id, 0.0) >= least]
+        found = [_precedent(one, likeness.get(one.id, 0.0)) for one in near[:most]]
         agreed = None
         if tells(snippet):
             agreed = self._agreed([known[id] for id in closest if id in known], likeness)

@@ -12,12 +12,12 @@ import socketserver
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 from app.errors import FirstFaultError, StoreError
 from app.incident import Snippet
-from app.memory.embed import Embedder, embedder
+from app.memory.embed import embedder
 from app.memory.index import Index
 from app.memory.nearest import Memory
 from app.memory.snippet import of_text
@@ -32,23 +32,28 @@ _NICENESS = 5
 _MOST_BYTES = 1 << 20
 
 
-def opened(task: Task, chosen: Embedder) -> Callable[[], Index]:
-    """Say how to open the index; the folder of an embedded one is claimed for this process."""
-    if task.chroma_url is None:
-        _claim(Path(task.folder))
+def index_of(
+    folder: Path, chroma_url: str | None, patience_seconds: float = 0
+) -> Callable[[str], Index]:
+    """Say how to open the index of a space; a folder is claimed for this process, for good.
 
-    def open_index() -> Index:
+    Raises StoreError where the folder is another's for longer than the patience.
+    """
+    if chroma_url is None:
+        _claim(folder, patience_seconds)
+
+    def open_index(space: str) -> Index:
         from app.memory import chroma  # takes a second to import; needed from the first incident on
 
-        if task.chroma_url is not None:
-            return chroma.served(task.chroma_url, chosen.name)
-        return chroma.embedded(Path(task.folder) / "chroma", chosen.name)
+        if chroma_url is not None:
+            return chroma.served(chroma_url, space)
+        return chroma.embedded(folder / "chroma", space)
 
     return open_index
 
 
-def _claim(folder: Path) -> FolderLock:
-    end = time.monotonic() + _PATIENCE_SECONDS
+def _claim(folder: Path, patience_seconds: float) -> FolderLock:
+    end = time.monotonic() + patience_seconds
     while True:
         try:
             return FolderLock(folder)
@@ -87,27 +92,24 @@ class _Server(socketserver.ThreadingUnixStreamServer):
         most, but = question["most"], question.get("but")
         if not isinstance(most, int):
             raise ValueError("a question names how many are wanted")
-        snippet = _asked(question)
+        if question["do"] == "search":
+            return spelt(self._memory.search(of_text(str(question["text"])), most))
+        lines = question["lines"]
+        if not isinstance(lines, list):
+            raise ValueError("a question names lines")
+        snippet = Snippet(tuple(map(str, lines)))
         return spelt(self._memory.nearest(snippet, most, str(but) if but else None))
 
     def handle_error(self, request: object, client_address: object) -> None:
         """Pass over a caller that went away before its answer."""
 
 
-def _asked(question: Mapping[str, object]) -> Snippet:
-    if question["do"] == "search":
-        return of_text(str(question["text"]))
-    lines = question["lines"]
-    if not isinstance(lines, list):
-        raise ValueError("a question names lines")
-    return Snippet(tuple(map(str, lines)))
-
-
 def keep(task: Task) -> None:
     """Keep memory until standard input closes."""
     chosen = embedder(task.embedder)
     shelf = Incidents(connect(task.database))
-    memory = Memory(shelf, chosen, opened(task, chosen), most=task.most)
+    open_index = index_of(Path(task.folder), task.chroma_url, _PATIENCE_SECONDS)
+    memory = Memory(shelf, chosen, lambda: open_index(chosen.name), most=task.most)
     Path(task.socket).unlink(missing_ok=True)
     with _Server(task.socket, memory) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -33,7 +33,8 @@ class Command:
         """Run with the words as arguments, bytes on standard input and settings by name."""
         kept = ("PATH", "HOME", "LANG")
         environment = {name: os.environ[name] for name in kept if name in os.environ}
-        environment |= {"FIRSTFAULT_CACHE_DIR": str(self.cache), "PYTHONPATH": str(ROOT), **more}
+        environment |= {"FIRSTFAULT_CACHE_DIR": str(self.cache), "PYTHONPATH": str(ROOT)}
+        environment |= {"FIRSTFAULT_MEMORY": "no", **more}  # nothing from a service run by hand
         if self.rules:
             environment["FIRSTFAULT_RULES_DIR"] = str(self.rules)
         done = subprocess.run(
