@@ -1,0 +1,1 @@
+"""Long trials of the whole service, run by hand: `python -m tests.endurance`."""
