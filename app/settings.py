@@ -168,7 +168,9 @@ class Settings(BaseSettings):
     model_seconds: float = Field(
         default=120, gt=0, description="time for one question, with retries and repair"
     )
-    model_parallel: int = Field(default=4, ge=1, description="calls that may run at once")
+    model_parallel: int = Field(
+        default=4, ge=1, description="calls that each worker may run at once"
+    )
     model_prices: Annotated[tuple[float, float] | None, NoDecode, BeforeValidator(_pair)] = Field(
         default=None,
         description="what a million tokens cost that are asked and answered, as `0.4,1.6`",

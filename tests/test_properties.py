@@ -14,11 +14,11 @@ from backports import zstd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.compress.digest import tokens
 from app.errors import SourceError, SourceNotFound, SourceTooLarge
 from app.pipeline import Limits, diagnose
 from app.rulebook.compiled import Compiled
 from app.rulebook.load import load
+from app.tokens import tokens
 
 COMPILED = Compiled(load(Path(__file__).parent.parent / "rules"))
 CODE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")

@@ -9,14 +9,12 @@ section says how much. The page stays within its budget whatever the log holds.
 from collections.abc import Sequence
 
 from app.model import Attempt, Compressed, Line, Template
+from app.tokens import tokens
 
 _NEIGHBOURS = 3
 _LONGEST = 400
 _LONGEST_FAULT = 1000
 _END_LINES = 40
-# Logs are full of digits and punctuation, which tokenizers cut into short pieces: about three
-# bytes a token for them, against four for prose.
-_BYTES_PER_TOKEN = 3
 _NOTE = 8  # tokens
 _BLANKS = dict.fromkeys([*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029], " ")
 
@@ -36,11 +34,6 @@ def digest(
     page.section("Kinds of lines, rarest first", _kinds(log.templates), share=0.95)
     page.section("Taken away by filters", _removed(log), share=1.0)
     return page.text()
-
-
-def tokens(text: str) -> int:
-    """Estimate the tokens of a text, rather too many than too few."""
-    return -(-len(text.encode("utf-8", "replace")) // _BYTES_PER_TOKEN)
 
 
 class _Page:

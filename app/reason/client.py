@@ -66,7 +66,7 @@ class Client:
         for task in under_way:
             task.cancel()
         await asyncio.gather(*under_way, return_exceptions=True)
-        await self._desk.wire.close()
+        await self._desk.close()
 
     def _ask(
         self, question: Question[F], budget: Budget, count: int, temperature: float | None

@@ -12,11 +12,12 @@ from typing import Generic
 from app.reason.budget import Budget, Expected, Prices
 from app.reason.call import Call, Outcome, Recorder
 from app.reason.ladder import Ladder, Style
-from app.reason.question import F, Question, tokens
+from app.reason.question import F, Question
 from app.reason.reply import Misfit, read
 from app.reason.retry import Timing
 from app.reason.schema import in_words, strict_schema
 from app.reason.wire import Raw, Request, Text, Turn, Wire, WireFault
+from app.tokens import tokens
 
 LENGTH = "length"  # what a reply is blamed for that ends at its last token
 
@@ -63,6 +64,11 @@ class Desk:
         self.wire = Wire(endpoint.model, endpoint.base_url, endpoint.api_key)
         self._places = asyncio.Semaphore(endpoint.parallel)
         self._record = record
+
+    async def close(self) -> None:
+        """Close the connection; the next request opens another one, on whatever loop it runs."""
+        await self.wire.close()
+        self._places = asyncio.Semaphore(self.endpoint.parallel)
 
     async def send(
         self, question: Question[F], turns: Sequence[Turn], wanted: Wanted, budget: Budget

@@ -9,14 +9,16 @@ from app.errors import ModelError
 from app.reason.budget import Budget
 from app.reason.desk import LENGTH, Desk, Heard, Wanted
 from app.reason.ladder import Style
-from app.reason.question import F, Question, tokens
+from app.reason.question import F, Question
 from app.reason.reply import Misfit
 from app.reason.retry import pause_before
 from app.reason.schema import in_words
 from app.reason.wire import Turn, WireFault
+from app.tokens import tokens
 
 _MOST_SHOWN = 6000  # characters of a reply that is to be repaired
 _ASIDE_TOKENS = 300  # for the words of a repair
+_OF_FORM = (400, 415, 422, 501)  # what is answered to a request that asks for too much
 _SHARES = (1.0, 0.7, 0.45)  # of the room, where the endpoint counts more tokens than we do
 
 
@@ -125,7 +127,7 @@ class Exchange(Generic[F]):
     def _goes_down(self, fault: WireFault, style: Style, tries: int) -> bool:
         """Ask otherwise where a request was refused, or broke the server twice."""
         ladder = self._desk.ladder
-        if fault.fault == "rejected":
+        if fault.status in _OF_FORM and fault.fault == "rejected":
             return ladder.adapt(style, fault.param, fault.told)
         return fault.fault == "broken" and tries > 1 and ladder.lower(style)
 

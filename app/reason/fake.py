@@ -113,7 +113,7 @@ class FakeModel:
             return _failure(404, "the script has no answer to this", None, None)
         await _hang(request, line.hang)
         if line.status:
-            after = {} if line.retry_after is None else {"retry-after": f"{line.retry_after:g}"}
+            after = {} if line.retry_after is None else {"retry-after": str(line.retry_after)}
             return _failure(line.status, line.message, line.param, line.code, after)
         if line.body is not None:
             return Response(line.body, media_type="text/html")

@@ -13,12 +13,10 @@ from app.errors import ModelError
 from app.masking import Masks
 from app.reason.forms import Reply
 from app.reason.prompt import Messages, Prompt, Trusted
+from app.tokens import tokens
 
 F = TypeVar("F", bound=Reply)
 
-# Logs are full of digits and punctuation, which tokenizers cut into short pieces: about three
-# bytes a token for them, against four for prose.
-_BYTES_PER_TOKEN = 3
 _FRAME_TOKENS = 64  # what the roles of messages take, with some to spare
 _MASKS_SHARE = 0.02  # masks may be longer than what they hide
 
@@ -57,32 +55,24 @@ class Question(Generic[F]):
         values = {name: self._masked(value) for name, value in self.values.items()}
         if self.fit is None:
             messages = self.prompt.fill(values)
-            _refuse_longer(tokens(messages.system + messages.prompt), room_tokens)
+            needed = tokens(messages.system + messages.prompt)
+            if needed > room_tokens:
+                raise _too_long(needed, room_tokens)
             return messages
         frame = self.prompt.fill({**values, self.fit.name: ""})
         room = room_tokens - tokens(frame.system + frame.prompt) - _FRAME_TOKENS
         room = int(room * share * (1 - _MASKS_SHARE))
         if room < self.fit.least_tokens:
-            least = room_tokens - room + self.fit.least_tokens
-            _refuse_longer(least, room_tokens)
-            raise ModelError("too_long", f"{room} tokens are left for ${self.fit.name}")
+            raise _too_long(room_tokens - room + self.fit.least_tokens, room_tokens)
         text = self.fit.write(room)
-        _refuse_longer(tokens(text), room)
+        if tokens(text) > room:
+            raise _too_long(tokens(text), room)
         return self.prompt.fill({**values, self.fit.name: self._masked(text)})
 
     def _masked(self, value: str) -> str:
         return value if isinstance(value, Trusted) else self.masks.hide(value).text
 
 
-def tokens(text: str) -> int:
-    """Estimate the tokens of a text, rather too many than too few."""
-    return -(-len(text.encode("utf-8", "replace")) // _BYTES_PER_TOKEN)
-
-
-def _refuse_longer(needed: int, room: int) -> None:
-    if needed > room:
-        raise ModelError(
-            "too_long",
-            f"the question takes about {needed} tokens, and there is room for {room} "
-            "(FIRSTFAULT_MODEL_CONTEXT_TOKENS)",
-        )
+def _too_long(needed: int, room: int) -> ModelError:
+    told = f"the question takes about {needed} tokens, and there is room for {room}"
+    return ModelError("too_long", f"{told} (FIRSTFAULT_MODEL_CONTEXT_TOKENS)")

@@ -40,7 +40,7 @@ class Line(Form):
     message: str = "the script says so"
     param: str | None = None
     code: str | None = None
-    retry_after: float | None = None
+    retry_after: float | str | None = None
     hang: float = 0
     drip: float = 0
     ends: Literal["stop", "length", "content_filter", "cut"] = "stop"

@@ -77,12 +77,14 @@ class WireFault(Exception):
         fault: ModelFault,
         told: str,
         *,
+        status: int | None = None,
         param: str | None = None,
         retry_after: float | None = None,
     ) -> None:
         super().__init__(told)
         self.fault = fault
         self.told = told
+        self.status = status
         self.param = param
         self.retry_after = retry_after
 
@@ -142,8 +144,9 @@ class Wire:
 
     async def close(self) -> None:
         """Close what is open."""
-        if self._client:
-            await self._client.close()
+        client, self._client = self._client, None
+        if client:
+            await client.close()
 
     def _opened(self) -> "AsyncOpenAI":
         if self._client is None:
@@ -209,7 +212,7 @@ def _refused(error: "APIStatusError") -> WireFault:
         fault = "denied"
     headers = error.response.headers
     after = _seconds(headers.get("retry-after-ms"), headers.get("retry-after"))
-    return WireFault(fault, told, param=error.param, retry_after=after)
+    return WireFault(fault, told, status=status, param=error.param, retry_after=after)
 
 
 def _seconds(milliseconds: str | None, written: str | None) -> float | None:

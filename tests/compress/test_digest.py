@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.compress.digest import digest, tokens
+from app.compress.digest import digest
 from app.model import Attempt, Compressed, Line, LogFile, Template
+from app.tokens import tokens
 from tests.compress.plant import read
 
 

@@ -1,16 +1,22 @@
 """Each way in which an endpoint fails, on a real port."""
 
 import asyncio
+import email.utils
 import socket
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from app.errors import ModelError
-from app.reason.budget import Limits, Prices
+from app.reason.budget import Budget, Limits, Prices
 from app.reason.call import Spending
+from app.reason.client import Client
 from app.reason.question import Fit
+from app.store.calls import Calls
+from app.store.database import connect
+from app.store.migrate import migrate
 from tests.reason.conftest import GOOD, Setting, Stage, purse, question
 
 _OK = {"replies": [GOOD]}
@@ -126,6 +132,13 @@ def test_retry_after_is_obeyed(stage: Stage) -> None:
     assert setting.outcomes == [("json_schema", "rate_limited"), ("json_schema", "answered")]
 
 
+def test_retry_after_may_be_a_date(stage: Stage) -> None:
+    date = email.utils.formatdate(time.time() + 6, usegmt=True)
+    setting = stage({"answers": [{"status": 429, "retry_after": date, "times": 1}, _OK]})
+    setting.client.ask(question(), purse())
+    assert 4 < setting.slept[0] <= 6
+
+
 def test_a_wait_that_would_outlast_the_question_is_not_begun(stage: Stage) -> None:
     setting = stage({"answers": [{"status": 429, "retry_after": 3600}]})
     error = failed(setting)
@@ -137,7 +150,8 @@ def test_a_wait_that_would_outlast_the_question_is_not_begun(stage: Stage) -> No
     [
         ({"status": 401}, "denied", False, 1),
         ({"status": 429, "code": "insufficient_quota"}, "denied", False, 1),
-        ({"status": 404, "message": "no such model"}, "rejected", False, 3),
+        ({"status": 404, "message": "no such model"}, "rejected", False, 1),
+        ({"status": 400, "message": "bad"}, "rejected", False, 3),
         ({"refusal": "I would rather not."}, "refused", False, 1),
         ({"replies": ["{"], "ends": "content_filter"}, "refused", False, 1),
         ({"replies": ["  "]}, "empty", True, 3),
@@ -322,6 +336,23 @@ def test_a_diagnosis_is_held_to_its_tokens_over_several_questions(stage: Stage) 
         setting.client.ask(question(), budget)
 
 
+def test_the_sum_of_a_day_is_read_from_the_calls_that_are_kept(
+    stage: Stage, tmp_path: Path
+) -> None:
+    engine = connect(f"sqlite:///{tmp_path / 'f.db'}")
+    migrate(engine)
+    calls = Calls(engine)
+    setting = stage({"answers": [_OK]})
+    client = Client(setting.client.endpoint, calls.add)
+    limits = Limits(day_tokens=2600)
+    client.ask(question(), Budget(limits, calls.spent, diagnosis_id="dg_1"))
+    with pytest.raises(ModelError, match="a day may take 2600"):
+        client.ask(question(), Budget(limits, calls.spent, diagnosis_id="dg_2"))
+    client.close()
+    assert [call.outcome for call in calls.of_diagnosis("dg_1")] == ["answered"]
+    engine.dispose()
+
+
 def test_secrets_do_not_reach_the_endpoint(stage: Stage) -> None:
     setting = stage({"answers": [_OK]})
     asked = question(digest="7: boom at /home/ines with hf_abcdefghijklmnopqrst")
@@ -335,6 +366,7 @@ def test_secrets_do_not_reach_the_endpoint(stage: Stage) -> None:
 
 def test_a_client_that_was_closed_can_be_asked_again(stage: Stage) -> None:
     setting = stage({"answers": [_OK]})
+    setting.client.ask(question(), purse())
     setting.client.close()
     setting.client.ask(question(), purse())
     setting.client.close()
