@@ -18,7 +18,7 @@ from app.errors import SourceError, SourceNotFound, SourceTooLarge
 from app.pipeline import Limits, diagnose
 from app.rulebook.compiled import Compiled
 from app.rulebook.load import load
-from app.tokens import tokens
+from app.token_count import tokens
 
 COMPILED = Compiled(load(Path(__file__).parent.parent / "rules"))
 CODE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")

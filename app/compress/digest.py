@@ -9,7 +9,7 @@ section says how much. The page stays within its budget whatever the log holds.
 from collections.abc import Sequence
 
 from app.model import Attempt, Compressed, Line, Template
-from app.tokens import tokens
+from app.token_count import tokens
 
 _NEIGHBOURS = 3
 _LONGEST = 400

@@ -17,7 +17,7 @@ from app.reason.reply import Misfit, read
 from app.reason.retry import Timing
 from app.reason.schema import in_words, strict_schema
 from app.reason.wire import Raw, Request, Text, Turn, Wire, WireFault
-from app.tokens import tokens
+from app.token_count import tokens
 
 LENGTH = "length"  # what a reply is blamed for that ends at its last token
 

@@ -14,7 +14,7 @@ from app.reason.reply import Misfit
 from app.reason.retry import pause_before
 from app.reason.schema import in_words
 from app.reason.wire import Turn, WireFault
-from app.tokens import tokens
+from app.token_count import tokens
 
 _MOST_SHOWN = 6000  # characters of a reply that is to be repaired
 _ASIDE_TOKENS = 300  # for the words of a repair

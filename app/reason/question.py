@@ -13,7 +13,7 @@ from app.errors import ModelError
 from app.masking import Masks
 from app.reason.forms import Reply
 from app.reason.prompt import Messages, Prompt, Trusted
-from app.tokens import tokens
+from app.token_count import tokens
 
 F = TypeVar("F", bound=Reply)
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from app.compress.digest import digest
 from app.model import Attempt, Compressed, Line, LogFile, Template
-from app.tokens import tokens
+from app.token_count import tokens
 from tests.compress.plant import read
 
 
