@@ -199,8 +199,9 @@ class Ending:
 class Detected:
     """What one attempt shows, before it is judged.
 
-    `survived` is what training went on after; it is no finding. `steps` is how far training came: the number of its last step. `leads` are places that stand
-    out among those that wait or complain, likeliest first.
+    `survived` is what training went on after; it is no finding. `steps` is how far training came:
+    the number of its last step. `leads` are places that stand out among those that wait or
+    complain, likeliest first; `awaited` says what kept the rank that the others waited for.
     """
 
     findings: tuple[Finding, ...]

@@ -72,13 +72,21 @@ def graph() -> None:
 
 @rules.command(name="try")
 def try_rule(
-    rule: Annotated[str, typer.Argument(help="A cause, a signal, a mark or a filter.")],
-    log: Annotated[str, typer.Argument(help="A log file or folder.")],
+    rule_and_log: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[RULE] LOG",
+            help="A cause, signal, mark, benign line or filter, if any; a log file or folder.",
+        ),
+    ],
 ) -> None:
-    """Show what a rule meets in a log, the facts it takes, and what explains what."""
+    """Show how a log is judged and why, and what a rule meets in it."""
     from app.cli.trial import attempt  # reads the log, so it needs the pipeline
 
-    for line in attempt(rule, Path(log), compiled_rules()):
+    if len(rule_and_log) > 2:
+        raise UsageError("say one rule, or none, and one log")
+    rule = rule_and_log[0] if len(rule_and_log) == 2 else None
+    for line in attempt(rule, Path(rule_and_log[-1]), compiled_rules()):
         print(printable(line))
 
 

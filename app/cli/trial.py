@@ -1,103 +1,101 @@
 """Try one rule on one log: what it meets there, and what becomes of it.
 
-A pattern that meets a line is not yet evidence: `unless` and benign lines have their say, and of
-all signals that meet one exception the most specific wins. An author wants to see each of these.
+A pattern that meets a line is not yet evidence: `unless`, benign lines and the words round the
+match have their say, and of all signals that meet one exception the most specific wins. An author
+wants to see each of these. Without a rule, the verdict alone is told with its reasons.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.detect.detect import Sighted, detect, look
-from app.detect.signals import facts_on, is_benign
+from app.cli.reasons import judged
+from app.detect.detect import Sighted, look
+from app.detect.signals import facts_on, tried
+from app.detect.traceback import find_raised
 from app.errors import UsageError
-from app.judge.primary import rank
-from app.model import Job, Line, Sighting
+from app.model import Line
 from app.pipeline import Limits, compressed
 from app.rulebook.compiled import Compiled
 from app.rulebook.lines import BenignForm, MarkForm
+
+_Told = tuple[Line, str]
 
 
 @dataclass(frozen=True, slots=True)
 class _Pattern:
     rule: str
     source: str
-    unless: str | None
-    is_signal: bool
+    unless: str | None = None
 
 
-def attempt(rule: str, log: Path, compiled: Compiled) -> Iterator[str]:
+def attempt(rule: str | None, log: Path, compiled: Compiled) -> Iterator[str]:
     """Tell what a cause, signal, mark, benign line or filter meets; then how the log is judged."""
-    patterns = _patterns(rule, compiled)
+    names = _signals(rule, compiled) if rule else frozenset[str]()
+    patterns = _patterns(rule, compiled) if rule else []
+    if rule and not (names or patterns or rule in compiled.rulebook.causes):
+        raise UsageError(f"{rule}: no cause, signal, mark, filter or benign line has this name")
     sighted = look(compressed([log], _without_filter(rule, compiled), Limits()), compiled)
-    names = {s.name for s in compiled.rulebook.signals if rule in (s.name, s.cause)}
-    counted = [s for s in sighted.sightings if s.signal in names]
-    told = sorted(
-        [*_counted(counted), *_met(patterns, counted, sighted.log.lines, compiled)],
-        key=lambda pair: (pair[0].file, pair[0].number),
-    )
+    told = [*_sighted(names, sighted, compiled), *_met(patterns, sighted.log.lines, compiled)]
     files = sighted.log.files
-    for line, what in told:
+    for line, what in sorted(told, key=lambda pair: (pair[0].file, pair[0].number)):
         name = f"{files[line.file].name}:" if len(files) > 1 else ""
         yield f"{name}{line.number}: {what}"
         yield f"    {line.raw}"
-    if not told:
+    if rule and not told:
         yield f"{rule} meets no line of {log}"
-    yield ""
-    yield from _judged(sighted, compiled)
+    if rule:
+        yield ""
+    yield from judged(sighted, compiled)
 
 
-def _counted(sightings: Sequence[Sighting]) -> Iterator[tuple[Line, str]]:
-    for sighting in sightings:
-        facts = "".join(f" {name}={value}" for name, value in sighting.facts.items())
-        yield sighting.line, f"{sighting.signal} ({sighting.strength}){facts}"
+def _sighted(names: frozenset[str], sighted: Sighted, compiled: Compiled) -> Iterator[_Told]:
+    """Give the lines where signals count, and those that their patterns meet in vain."""
+    counted = [s for s in sighted.sightings if s.signal in names]
+    for sighting in counted:
+        weak = f", {sighting.doubt}" if sighting.doubt else ""
+        facts = _facts(sighting.facts)
+        yield sighting.line, f"{sighting.signal} ({sighting.strength}{weak}){facts}"
+    taken = {(s.signal, s.line.file, s.line.number) for s in counted}
+    meanings = _meanings(sighted)
+    for one in tried(sighted.log.lines, compiled):
+        place = one.sighting.line.file, one.sighting.line.number
+        if one.sighting.signal in names and (one.sighting.signal, *place) not in taken:
+            taken.add((one.sighting.signal, *place))
+            fate = f"vetoed by {one.veto}" if one.veto else one.sighting.doubt
+            fate = fate or f"the exception is told by {meanings.get(place, 'no signal')}"
+            yield one.sighting.line, f"{one.sighting.signal}{_facts(one.sighting.facts)} ({fate})"
+
+
+def _meanings(sighted: Sighted) -> Mapping[tuple[int, int], str]:
+    """Name for each line of a traceback the signal that its exception was taken for."""
+    at = {(s.line.file, s.line.number): s.signal for s in sighted.sightings}
+    return {
+        (raised.line.file, number): at[raised.line.file, raised.line.number]
+        for raised in find_raised(sighted.log.lines)
+        for number in raised.lines
+        if (raised.line.file, raised.line.number) in at
+    }
 
 
 def _met(
-    patterns: Sequence[_Pattern],
-    counted: Sequence[Sighting],
-    lines: Sequence[Line],
-    compiled: Compiled,
-) -> Iterator[tuple[Line, str]]:
-    """Give the lines that a pattern meets and that count for nothing, with the reason."""
-    taken = {(s.signal, s.line.file, s.line.number) for s in counted}
+    patterns: Sequence[_Pattern], lines: Sequence[Line], compiled: Compiled
+) -> Iterator[_Told]:
+    """Give the lines that a mark, a benign line or a filter meets."""
     for line in lines:
         for pattern in patterns:
             facts = facts_on(line, pattern.source, compiled)
-            if facts is None or (pattern.rule, line.file, line.number) in taken:
-                continue
-            told = "".join(f" {name}={value}" for name, value in facts.items())
-            yield line, f"{pattern.rule}{told}{_fate(pattern, line, compiled)}"
+            if facts is not None:
+                vetoed = pattern.unless and compiled.holds(pattern.unless, line.raw)
+                fate = " (vetoed by `unless`)" if vetoed else ""
+                yield line, f"{pattern.rule}{_facts(facts)}{fate}"
 
 
-def _fate(pattern: _Pattern, line: Line, compiled: Compiled) -> str:
-    if pattern.unless and compiled.holds(pattern.unless, line.raw):
-        return " (vetoed by `unless`)"
-    if not pattern.is_signal:
-        return ""
-    if is_benign(line, compiled):
-        return " (vetoed: a benign line)"
-    return " (does not count: `after` is not met, or another signal tells more of this exception)"
+def _facts(facts: Mapping[str, str]) -> str:
+    return "".join(f" {name}={value}" for name, value in facts.items())
 
 
-def _judged(sighted: Sighted, compiled: Compiled) -> Iterator[str]:
-    """Tell for the last attempt which findings are there, and who explains whom."""
-    found = detect(sighted, sighted.attempts[-1], compiled, Job())
-    ranking = rank(found.findings, compiled.rulebook)
-    for root in ranking.roots:
-        yield (
-            f"root: {root.cause} by {root.signal} ({root.strength}, {root.count} times, "
-            f"line {root.first.number}): {root.summary}"
-        )
-    for item in ranking.explained:
-        finding = item.finding
-        yield (
-            f"explained: {finding.cause} by {finding.signal} (line {finding.first.number}) "
-            f"through {item.by.cause} by {item.by.signal} ({item.edge})"
-        )
-
-
-def _without_filter(rule: str, compiled: Compiled) -> Compiled:
+def _without_filter(rule: str | None, compiled: Compiled) -> Compiled:
     """Leave a filter that is to be tried out of the reading: its lines would be gone."""
     book = compiled.rulebook
     others = tuple(kept for kept in book.filters if kept.name != rule or kept.do == "keep")
@@ -106,20 +104,18 @@ def _without_filter(rule: str, compiled: Compiled) -> Compiled:
     return Compiled(book.model_copy(update={"filters": others}))
 
 
+def _signals(rule: str, compiled: Compiled) -> frozenset[str]:
+    return frozenset(s.name for s in compiled.rulebook.signals if rule in (s.name, s.cause))
+
+
 def _patterns(rule: str, compiled: Compiled) -> list[_Pattern]:
     book = compiled.rulebook
-    signals = [signal for signal in book.signals if rule in (signal.name, signal.cause)]
-    found = [_Pattern(s.name, source, s.unless, True) for s in signals for source in s.match]
     others: tuple[MarkForm | BenignForm, ...] = (*book.marks, *book.benign)
-    found += [
-        _Pattern(told.name, source, told.unless, False)
+    found = [
+        _Pattern(rule, source, told.unless)
         for told in others
         if told.name == rule
         for source in told.match
     ]
-    for routine in book.filters:
-        if routine.name == rule:
-            found += [_Pattern(rule, source, None, False) for source in routine.match]
-    if not found and not signals and rule not in book.causes:
-        raise UsageError(f"{rule}: no cause, signal, mark, filter or benign line has this name")
+    found += [_Pattern(rule, s) for kept in book.filters if kept.name == rule for s in kept.match]
     return found

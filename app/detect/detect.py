@@ -65,7 +65,8 @@ def detect(sighted: Sighted, attempt: Attempt, compiled: Compiled, job: Job) -> 
     trained_before = len(own_points) < len(log.points) and attempt is not sighted.attempts[0]
     ill, remarks = health(own_points, lines, end, found, own_marks, trained_before=trained_before)
     if survived:
-        remarks = (*remarks, f"{survived} warnings that training survived were left aside")
+        told = f"{len(survived)} warnings that training survived were left aside"
+        remarks = (*remarks, told)
     return Detected(
         findings=(*found, *ill, *reported(job)),
         ending=end,
@@ -75,6 +76,7 @@ def detect(sighted: Sighted, attempt: Attempt, compiled: Compiled, job: Job) -> 
         saved=tuple(m for m in own_marks if m.kind == "saved"),
         steps=_steps_made(own_points),
         remarks=remarks,
+        survived=survived,
         leads=leads(lines, own_marks, own_points),
     )
 

@@ -60,17 +60,21 @@ class _Clock:
 
 def without_recovered(
     sightings: Sequence[Sighting], points: Sequence[Point], *, finished: bool
-) -> tuple[tuple[Sighting, ...], int]:
-    """Drop what training survived: clues after which the same printer made many more steps.
+) -> tuple[tuple[Sighting, ...], tuple[Sighting, ...]]:
+    """Drop what training survived: clues and echoes after which its printer made many more steps.
 
     Where the trainer says that it `finished`, it survived proofs as well.
 
-    Returns what is left, and how many were dropped.
+    Returns what is left, and what was dropped.
     """
     steps = _Steps(points)
-    mild = ("clue", "proof") if finished else ("clue",)
-    left = tuple(s for s in sightings if s.strength not in mild or not steps.go_on_after(s.line))
-    return left, len(sightings) - len(left)
+    mild = ("clue", "echo", "proof") if finished else ("clue", "echo")
+    left: list[Sighting] = []
+    survived: list[Sighting] = []
+    for sighting in sightings:
+        gone = sighting.strength in mild and steps.go_on_after(sighting.line)
+        (survived if gone else left).append(sighting)
+    return tuple(left), tuple(survived)
 
 
 class _Steps:

@@ -6,6 +6,7 @@ and the words round the match have their say.
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from app.detect.doubt import weigh
 from app.model import Line, Marked, Sighting
@@ -15,28 +16,43 @@ from app.rulebook.signal import Signal
 _LONGEST_WINDOW = 500
 
 
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A signal whose pattern holds on a line; `veto` says why it is not sighted all the same."""
+
+    sighting: Sighting
+    veto: str = ""
+
+
 def sight(lines: Sequence[Line], compiled: Compiled) -> tuple[Sighting, ...]:
     """Give every signal that a line meets, in reading order; lines must be in that order.
 
     Those that the words round them leave nothing of are among them, for a traceback is to be
     believed whatever its words; `standing` takes them out.
     """
+    return _once_a_line(found.sighting for found in tried(lines, compiled) if not found.veto)
+
+
+def tried(lines: Sequence[Line], compiled: Compiled) -> Iterator[Tried]:
+    """Give every signal whose pattern holds on a line, with what vetoes it."""
     book = compiled.rulebook
     earlier = _Earlier(compiled)
-    found: list[Sighting] = []
     for line in lines:
         for index, source in _candidates(line, compiled, "signal"):
             signal = book.signals[index]
             met = meet_on(line, source, compiled)
-            if met is None or (signal.unless and _meets(signal.unless, line, compiled)):
-                continue
-            if signal.after and not earlier.holds(signal, line):
-                continue
-            if is_benign(line, compiled):
-                continue
-            found.append(_sighting(signal, line, met))
+            if met is not None:
+                veto = _veto(signal, line, earlier, compiled)
+                yield Tried(_sighting(signal, line, met), veto)
         earlier.add(line)
-    return _once_a_line(found)
+
+
+def _veto(signal: Signal, line: Line, earlier: "_Earlier", compiled: Compiled) -> str:
+    if signal.unless and _meets(signal.unless, line, compiled):
+        return "`unless`"
+    if signal.after and not earlier.holds(signal, line):
+        return "`after` was not met before"
+    return "a benign line" if is_benign(line, compiled) else ""
 
 
 def _sighting(signal: Signal, line: Line, met: Met) -> Sighting:

@@ -42,7 +42,9 @@ def with_windows(sightings: Sequence[Sighting], compiled: Compiled) -> tuple[Sig
     )
 
 
-def _counts(sighting: Sighting, named: dict[str, Signal], told: dict[str, list[_Target]]) -> bool:
+def _counts(
+    sighting: Sighting, named: Mapping[str, Signal], told: dict[str, list[_Target]]
+) -> bool:
     window = named[sighting.signal].window_before
     if window is None or sighting.strength != "context":
         return False

@@ -30,19 +30,34 @@ class Event:
 
 def accounts_for(by: Event, event: Event, relation: Relation) -> Link | None:
     """Give the edge by which one finding accounts for another, None if it does not."""
-    culprit, finding = by.finding, event.finding
-    link = relation.link((culprit.cause, culprit.signal), (finding.cause, finding.signal))
-    if link is None or not _weighs_enough(by, event):
-        return None
-    within = _in_scope(culprit, finding, link)
+    link = relation.link(_names(by), _names(event))
+    return link if link and not _objection(by, event, link, relation) else None
+
+
+def why_not(by: Event, event: Event, relation: Relation) -> str | None:
+    """Say why an edge of the rulebook does not hold here, None where it does or there is none."""
+    link = relation.link(_names(by), _names(event))
+    return _objection(by, event, link, relation) if link else None
+
+
+def _objection(by: Event, event: Event, link: Link, relation: Relation) -> str | None:
+    if not _weighs_enough(by, event):
+        return f"{by.finding.strength} is too weak to explain {event.finding.strength}"
+    within = _in_scope(by.finding, event.finding, link)
     if within is False:
-        return None
+        return f"not among {link.scope.replace('_', ' ')}"
     # Where nobody says which ranks they were, what came later may as well be the answer to it.
     any_order = link.kind == "always" and not (within is None and link.scope == "other_ranks")
     if not any_order and not _began_before(by, event):
-        return None
-    back = relation.link((finding.cause, finding.signal), (culprit.cause, culprit.signal))
-    return None if back and _goes_before(back, link, event, by) else link
+        return "it did not come before"
+    back = relation.link(_names(event), _names(by))
+    if back and _goes_before(back, link, event, by):
+        return "the other way round goes before"
+    return None
+
+
+def _names(event: Event) -> tuple[str, str]:
+    return event.finding.cause, event.finding.signal
 
 
 def _goes_before(back: Link, link: Link, event: Event, by: Event) -> bool:

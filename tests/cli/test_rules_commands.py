@@ -83,6 +83,39 @@ def test_trying_a_rule_shows_lines_facts_vetoes_and_the_verdict(
     assert "pump 8 runs" not in told
 
 
+def test_without_a_rule_the_verdict_is_told_with_its_reasons(
+    plant: Command, tmp_path: Path
+) -> None:
+    log = tmp_path / "train.log"
+    log.write_text(
+        "pump 3 leaks one drip\npump 5 leaks, retrying\ncall us if pump 4 leaks\n"
+        "waited 30 s for the pump\npump 7 leaks\n"
+    )
+    told = plant("rules", "try", log).out.split("\n")
+    assert "pump_leaks left out by a benign line (line 1)" in told
+    assert "pump_leaks weakened to clue: retry: retrying (line 2)" in told
+    assert "pump_leaks left out: hedge: if (line 3)" in told
+    explained = "through PumpFault by pump_leaks (always)"
+    assert any(line.startswith("explained: Waiting") and explained in line for line in told)
+    assert "ending: nobody says how it ended" in told
+    assert "verdict: PumpFault (high), the only root" in told
+
+
+def test_an_edge_that_does_not_hold_says_why(plant: Command, tmp_path: Path) -> None:
+    log = tmp_path / "train.log"
+    log.write_text("waited 30 s for the pump\npump 7 leaks\n")
+    assert plant.rules
+    cause = plant.rules / "causes" / "plant" / "PumpFault.yaml"
+    cause.write_text(cause.read_text().replace("always:", "if_earlier:"))
+    told = plant("rules", "try", "Waiting", log).out
+    assert "not explained: Waiting by " in told
+    assert "through PumpFault by pump_leaks: it did not come before" in told
+
+
+def test_one_rule_and_one_log_are_enough(plant: Command, tmp_path: Path) -> None:
+    assert "one rule" in plant.refused("rules", "try", "PumpFault", "Waiting", tmp_path / "a.log")
+
+
 def test_trying_a_rule_that_meets_nothing_or_is_not_there(plant: Command, tmp_path: Path) -> None:
     log = tmp_path / "train.log"
     log.write_text("pump 8 runs\n")
