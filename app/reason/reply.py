@@ -47,8 +47,10 @@ def _objects(text: str) -> Iterator[object]:
             return
         try:
             value, end = _DECODER.raw_decode(text, at)
-        except (ValueError, RecursionError):
+        except ValueError:
             continue
+        except RecursionError:  # no form goes that deep
+            return
         yield value
         at = end - 1
 

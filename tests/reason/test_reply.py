@@ -31,9 +31,9 @@ def test_the_object_is_found_among_words(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "It was ECC.", "{", "[1, 2]", "{" * 5000, '{"a":' * 9000])
 def test_a_text_without_an_object_is_no_reply(text: str) -> None:
-    began = time.monotonic()
+    began = time.process_time()
     assert read(text, OpinionReply) == Misfit("it holds no JSON object", is_json=False)
-    assert time.monotonic() - began < 1
+    assert time.process_time() - began < 1
 
 
 @pytest.mark.parametrize(
