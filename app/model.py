@@ -25,6 +25,7 @@ Action = Literal[
     "none",
 ]
 EndGrade = Literal["trainer", "wrapper", "hint"]
+Awaited = Literal["", "another collective", "evaluation", "preparation"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +215,7 @@ class Detected:
     steps: int = 0
     remarks: tuple[str, ...] = ()
     leads: tuple["Suspect", ...] = ()
+    awaited: Awaited = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,8 @@ from app.read.named import completed, printers
 from app.read.prefix import PrefixReader
 from app.read.source import Source, sources
 from app.read.terminal import clean
-from app.recover.plan import plan, repeated
+from app.recover.course import course
+from app.recover.plan import plan
 from app.recover.precedent import by_precedent
 from app.rulebook.compiled import Compiled
 
@@ -80,12 +81,10 @@ def diagnose(
     rulebook = compiled.rulebook
     snippet, recalled = _recalled(sighted, detected, verdict, memory)
     found = remembered(verdict, recalled, rulebook)
-    repeats = repeated(verdict, [before for _, before, _ in earlier])
+    went = course(detected, verdict, [before for _, before, _ in earlier])
     return Diagnosis(
         verdict=found or verdict,
-        plan=by_precedent(found, rulebook)
-        if found
-        else plan(verdict, root, rulebook, job, steps_made=detected.steps, repeated_on=repeats),
+        plan=by_precedent(found, rulebook) if found else plan(verdict, root, rulebook, job, went),
         attempts=told,
         log=_stats(log, time.perf_counter() - started),
         job=job,

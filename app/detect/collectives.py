@@ -38,27 +38,47 @@ class _Wait:
     size: str
 
 
-def odd_ones(lines: Iterable[Line]) -> Iterator[Suspect]:
+def odd_ones(lines: Sequence[Line]) -> Iterator[Suspect]:
     """Name the few ranks whose collective, or whose last enqueued work, differs from the rest."""
+    for waits in _waits(lines):
+        yield from _differing(waits)
+    for works in _enqueued(lines):
+        yield from _behind(works)
+
+
+def parted(lines: Sequence[Line]) -> bool:
+    """Say whether few ranks are in another operation than the rest, at the same number."""
+    return any(
+        _few({wait.rank: wait.op for wait in waits}) and len({wait.seq for wait in waits}) == 1
+        for waits in _waits(lines)
+    )
+
+
+def _waits(lines: Iterable[Line]) -> Iterator[list[_Wait]]:
+    """Give what the ranks of each group waited in; of a rank its first word counts."""
     groups: dict[str, dict[int, _Wait]] = defaultdict(dict)
-    enqueued: dict[str, dict[int, int]] = defaultdict(dict)
     for line in lines:
-        if "Work" in line.text or "ast enqueued" in line.text:
+        if "Work" in line.text and (work := _WORK.search(line.text)):
             group, rank = _speaker(line)
-            if rank is None:
-                continue
-            if work := _WORK.search(line.text):
+            if rank is not None:
                 wait = _Wait(rank, int(work[1]), work[2], work[3] or "")
                 groups[group].setdefault(rank, wait)
-            if last := _ENQUEUED.search(line.text):
-                enqueued[group].setdefault(rank, int(last[1]))
         elif "is running collective" in line.text:
-            for rank_, seq, op, size in _RUNS.findall(line.text):
-                groups["fingerprint"][int(rank_)] = _Wait(int(rank_), int(seq or 0), op, size)
+            for told, seq, op, size in _RUNS.findall(line.text):
+                groups["fingerprint"][int(told)] = _Wait(int(told), int(seq or 0), op, size)
     for waits in groups.values():
-        yield from _differing(list(waits.values()))
-    for works in enqueued.values():
-        yield from _behind(works)
+        yield list(waits.values())
+
+
+def _enqueued(lines: Iterable[Line]) -> Iterator[dict[int, int]]:
+    """Give the last work of each rank that went to its GPU, group by group."""
+    groups: dict[str, dict[int, int]] = defaultdict(dict)
+    for line in lines:
+        if "ast enqueued" in line.text and (last := _ENQUEUED.search(line.text)):
+            group, rank = _speaker(line)
+            if rank is not None:
+                groups[group].setdefault(rank, int(last[1]))
+    yield from groups.values()
 
 
 def _speaker(line: Line) -> tuple[str, int | None]:

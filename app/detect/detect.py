@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from app.detect.attempts import cut
+from app.detect.awaited import awaited
 from app.detect.deaths import with_silent_deaths
 from app.detect.ending import ending
 from app.detect.findings import group, without_recovered
@@ -14,10 +15,9 @@ from app.detect.meaning import understand
 from app.detect.reported import reported
 from app.detect.signals import marks, sight
 from app.detect.traceback import find_raised
-from app.located import Located
-from app.model import (
 from app.detect.windows import with_windows
 from app.located import Located
+from app.model import (
     Attempt,
     Compressed,
     Detected,
@@ -78,6 +78,7 @@ def detect(sighted: Sighted, attempt: Attempt, compiled: Compiled, job: Job) -> 
         remarks=remarks,
         survived=survived,
         leads=leads(lines, own_marks, own_points),
+        awaited=awaited(lines, own_points, found),
     )
 
 
@@ -97,6 +98,7 @@ def _located(lines: Sequence[Line], marks: Sequence[Marked], sighted: Sighted) -
 
 
 def _steps_made(points: Sequence[Point]) -> int:
-    """The last step's number, or how many were seen where numbers begin anew."""
+    """The last step's number, or how many were seen where numbers begin anew or are not told."""
     steps = {point.step for point in points if point.step is not None}
-    return max(len(steps), max(steps, default=0))
+    losses = sum(point.loss is not None for point in points)
+    return max(len(steps), max(steps, default=0), losses)

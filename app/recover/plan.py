@@ -5,11 +5,12 @@ without proof, and nothing restarts by itself while a bug may be the cause.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from app.model import Action, Finding, Job, Plan, Root, Suspect, Verdict
 from app.recover.commands import commands, is_node
-from app.recover.targets import nodes_to_take_out
+from app.recover.course import HARDWARE, Course
+from app.recover.targets import is_borne_out, nodes_to_take_out
 from app.rulebook.rulebook import Rulebook
 
 _RESTARTS: tuple[Action, ...] = (
@@ -18,7 +19,6 @@ _RESTARTS: tuple[Action, ...] = (
     "rollback_and_skip",
     "wait_and_retry",
 )
-_HARDWARE = ("CUDAError", "ECCError", "NVLinkError", "NodeFailure", "NetworkError")
 _EARLY_STEPS = 50  # warm-up of the learning rate and of an fp16 loss scale takes longer
 _BROKEN_AT_ONCE = (
     "It went wrong within the first steps, so there is nothing to go back to: lower the learning"
@@ -32,6 +32,44 @@ _NEVER_WORKED = (
     "No step was ever made: look at interface names, GID index, partition keys, routes and firewall"
     " before you suspect a machine."
 )
+_AGAIN = (
+    "The {count} attempts before ended in the same way: find out why before it is started again."
+)
+_ENOUGH_OF_IT = 2
+_BORNE_OUT = "The driver's warning was followed by what such a fault leads to."
+_OF_LATE_RANKS: Mapping[str, tuple[Action, tuple[str, ...]]] = {
+    "another collective": (
+        "fix_code",
+        (
+            "A rank was in another collective than the rest: find the branch that it alone takes"
+            " (data that end earlier there, evaluation or saving on some ranks only, a condition"
+            " on the rank); let all ranks make the same calls, or use a `join` for uneven data.",
+        ),
+    ),
+    "evaluation": (
+        "fix_code",
+        (
+            "One rank evaluated alone while the others waited: let all ranks do it, or let the"
+            " others wait at a barrier of a group with a longer timeout.",
+        ),
+    ),
+    "preparation": (
+        "fix_config",
+        (
+            "One rank prepared data alone for longer than the timeout: prepare them before the"
+            " job, or raise the timeout (`ddp_timeout`, `init_process_group(timeout=...)`).",
+        ),
+    ),
+}
+_FIRST_STEPS = 3
+_FULL_AT_ONCE = (
+    "It failed within the first steps: one step does not fit, a restart changes nothing."
+)
+_FULL_LATE = (
+    "It ran for a while before: look for the longest batch, an evaluation or save that needs more,"
+    " fragmentation, or tensors that are kept from step to step."
+)
+_NOTHING_SAVED = "The log names no checkpoint: see that there is one before it is submitted again."
 _SLOT = re.compile(r"\{(\w+)\}")
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 _PLAIN = re.compile(r"[A-Za-z0-9_./:@%+=,][A-Za-z0-9_./:@%+=,-]*")
@@ -43,59 +81,71 @@ def plan(
     root: Finding | None,
     rulebook: Rulebook,
     job: Job,
-    *,
-    steps_made: int,
-    repeated_on: Sequence[str] = (),
+    course: Course = Course(),  # noqa: B008  # a frozen value
 ) -> Plan:
-    """Choose the action and spell it out.
-
-    `steps_made` is how far training came; `repeated_on` names hosts or GPUs that failed
-    in earlier attempts too.
-    """
+    """Choose the action and spell it out."""
     if root is None:
         return _for_outcome(verdict)
     cause = rulebook.causes[root.cause]
     signal = rulebook.signal_named.get(root.signal)
     steps = (signal.steps if signal else ()) or cause.recovery.steps
-    action, reason = _adjusted(_action_of(root, rulebook), root, steps_made, repeated_on)
+    action, reason = _adjusted(_action_of(root, rulebook), root, verdict, course)
     targets: tuple[str, ...] = ()
     if action == "cordon_and_restart":
-        targets = nodes_to_take_out(root, verdict.suspects, job, repeated_on)
+        targets = nodes_to_take_out(root, verdict, job, course.repeated_on)
     facts = _facts(root, verdict.suspects)
     may_restart = _may_restart(action, verdict, root, rulebook)
+    if may_restart and course.same_before >= _ENOUGH_OF_IT:
+        may_restart, reason = False, (*reason, _AGAIN.format(count=course.same_before))
     if action == "cordon_and_restart" and not targets:
         may_restart, reason = False, (*reason, _UNKNOWN_HOST)
     return Plan(
         action=action,
         restart=may_restart,
         targets=targets,
-        steps=tuple(filled(step, facts) for step in (*reason, *steps)),
+        steps=tuple(filled(s, facts) for s in (*reason, *steps, *_seen_in(root, course, action))),
         commands=commands(action, targets, f"{root.cause} {root.signal}", job),
     )
 
 
 def _adjusted(
-    action: Action,
-    root: Finding,
-    steps_made: int,
-    repeated_on: Sequence[str],
+    action: Action, root: Finding, verdict: Verdict, course: Course
 ) -> tuple[Action, tuple[str, ...]]:
     """Soften or harden the rules' action by what this log shows; give the reason as a step."""
     if action == "cordon_and_restart" and root.strength != "proof":
-        return "restart", ()
-    if root.cause == "NonFiniteLoss" and steps_made < _EARLY_STEPS:
+        return (action, (_BORNE_OUT,)) if is_borne_out(root, verdict) else ("restart", ())
+    if root.cause == "NonFiniteLoss" and _began_at(root, course) < _EARLY_STEPS:
         return "fix_config", (_BROKEN_AT_ONCE,)
-    if action != "restart" or root.cause not in _HARDWARE:
+    if root.cause == "NCCLTimeoutError" and action == "restart" and course.awaited:
+        return _OF_LATE_RANKS[course.awaited]
+    if action != "restart" or root.cause not in HARDWARE:
         return action, ()
-    if root.cause == "NetworkError" and not steps_made:
+    if root.cause == "NetworkError" and not course.steps_made:
         return "fix_config", (_NEVER_WORKED,)
     if root.strength != "proof":
         return action, ()
     if root.cause != "NetworkError" and (again := _failed_again(root)):
         return "cordon_and_restart", (f"GPU {again} failed for several processes in turn.",)
-    if repeated_on:
-        return "cordon_and_restart", (f"{', '.join(repeated_on)} failed before, see the attempts.",)
+    if course.repeated_on:
+        before = f"{', '.join(course.repeated_on)} failed before, see the attempts."
+        return "cordon_and_restart", (before,)
     return action, ()
+
+
+def _began_at(root: Finding, course: Course) -> int:
+    """The step at which it went wrong, or how far training came."""
+    told = root.sightings[0].facts.get("step", "")
+    return min(int(told), course.steps_made) if told.isdecimal() else course.steps_made
+
+
+def _seen_in(root: Finding, course: Course, action: Action) -> Iterator[str]:
+    """Say what this run shows of use for the steps: how it failed, and what was saved last."""
+    if root.cause == "OutOfMemoryError":
+        yield _FULL_AT_ONCE if course.steps_made < _FIRST_STEPS else _FULL_LATE
+    if action in (*_RESTARTS, "resubmit") and course.saved:
+        yield f"The last checkpoint that the log names: {course.saved}."
+    elif root.cause == "TimeLimitExceeded" and course.steps_made:
+        yield _NOTHING_SAVED
 
 
 def _failed_again(root: Finding) -> str | None:
@@ -176,23 +226,3 @@ def _fill(text: str, facts: Mapping[str, str], *, in_command: bool) -> str:
 
 def _is_plain(value: str) -> bool:
     return _PLAIN.fullmatch(value) is not None
-
-
-def repeated(verdict: Verdict, earlier: Sequence[Verdict]) -> list[str]:
-    """Hosts and GPUs suspected now that were suspected for hardware in an earlier attempt."""
-    before = {
-        name
-        for other in earlier
-        if other.primary.cause in _HARDWARE
-        for suspect in other.suspects[:2]
-        for name in _names(suspect)
-    }
-    now = [name for suspect in verdict.suspects[:2] for name in _names(suspect)]
-    return [name for name in dict.fromkeys(now) if name in before]
-
-
-def _names(suspect: Suspect) -> list[str]:
-    """Name a host, or a GPU by its bus address; a bare index means nothing without its host."""
-    if suspect.host:
-        return [suspect.host]
-    return [f"GPU {suspect.gpu}"] if suspect.gpu and ":" in suspect.gpu else []

@@ -7,22 +7,23 @@ suspect of a proof may be known by its process or its address alone.
 
 from collections.abc import Sequence
 
-from app.model import Finding, Job, Suspect
+from app.model import Finding, Job, Suspect, Verdict
 from app.recover.commands import is_node
 
 _MOST = 2
+_FOLLOWS = ("NCCLTimeoutError", "NCCLRemoteError", "CUDAError", "Stalled", "NVLinkError")
 _PLACES = ("host", "peer_host", "peer", "gpu")
 
 
 def nodes_to_take_out(
-    root: Finding, suspects: Sequence[Suspect], job: Job, only: Sequence[str] = ()
+    root: Finding, verdict: Verdict, job: Job, only: Sequence[str] = ()
 ) -> tuple[str, ...]:
     """Name at most two nodes of the job; `only` narrows them to those of its hosts, if any."""
-    if root.strength != "proof":
+    if root.strength != "proof" and not is_borne_out(root, verdict):
         return ()
     accused = [
         suspect.host
-        for number, suspect in enumerate(suspects[:_MOST])
+        for number, suspect in enumerate(verdict.suspects[:_MOST])
         if suspect.host and is_node(suspect.host) and (not number or _is_named(suspect, root))
     ]
     narrowed = [host for host in accused if host in only]
@@ -30,10 +31,16 @@ def nodes_to_take_out(
     return tuple(dict.fromkeys(host for host in hosts if host))
 
 
+def is_borne_out(root: Finding, verdict: Verdict) -> bool:
+    """Say whether a mere warning of a driver about a GPU was followed by what it leads to."""
+    named = root.strength == "clue" and any("gpu" in sighting.facts for sighting in root.sightings)
+    return named and any(told.cause in _FOLLOWS for told in verdict.explained)
+
+
 def _is_named(suspect: Suspect, root: Finding) -> bool:
     named: set[str | None] = set()
     for sighting in root.sightings:
-        if sighting.strength == "proof":
+        if sighting.strength == root.strength:
             named.update(sighting.facts.get(name) for name in _PLACES)
             named.update((sighting.line.host, f"rank {sighting.line.rank}"))
             named.update(f"rank {sighting.facts.get(name)}" for name in ("rank", "peer_rank"))

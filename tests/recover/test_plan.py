@@ -15,7 +15,8 @@ from app.model import (
     Suspect,
     Verdict,
 )
-from app.recover.plan import plan, repeated
+from app.recover.course import Course, repeated
+from app.recover.plan import plan
 from tests.small_rules import a_cause, a_finding, a_line, a_rulebook, a_signal
 
 BOOK = a_rulebook(
@@ -29,6 +30,7 @@ BOOK = a_rulebook(
         a_cause("NCCLTimeoutError", action="restart"),
         a_cause("KeyError", action="fix_code"),
         a_cause("LossSpike", action="rollback_and_skip"),
+        a_cause("NonFiniteLoss", action="rollback_and_skip"),
         a_cause("ConnectionError", action="wait_and_retry"),
         a_cause("Preempted", action="resubmit"),
         a_cause("TimeLimitExceeded", action="resubmit"),
@@ -62,7 +64,8 @@ def planned(
     **told: object,
 ) -> Plan:
     said = verdict(root.cause, *suspects, **told)
-    return plan(said, root, BOOK, job or Job(), steps_made=steps_made, repeated_on=repeated_on)
+    went = Course(steps_made=steps_made, repeated_on=repeated_on)
+    return plan(said, root, BOOK, job or Job(), went)
 
 
 def on(host: str, cause: str = "ECCError", **more: object) -> Finding:
@@ -136,11 +139,11 @@ def test_a_fact_from_the_log_cannot_bend_a_command_within_a_step() -> None:
     book = a_rulebook([a_cause("ECCError", steps=[step])])
     for host, why in ((";reboot", "$(x)"), ("ALL", "-x"), ("a b", "a`b"), ("--all", "x\ny")):
         root = a_finding("ECCError", facts={"host": host, "why": why})
-        (done,) = plan(verdict("ECCError"), root, book, Job(), steps_made=0).steps
+        (done,) = plan(verdict("ECCError"), root, book, Job()).steps
         assert "`scontrol update nodename=<host> reason=<why>`" in done
         assert "\n" not in done
     root = a_finding("ECCError", facts={"host": "gpu-1", "why": "0000:3b:00"})
-    (done,) = plan(verdict("ECCError"), root, book, Job(), steps_made=0).steps
+    (done,) = plan(verdict("ECCError"), root, book, Job()).steps
     assert done == (
         "Run `scontrol update nodename=gpu-1 reason=0000:3b:00` where gpu-1 says 0000:3b:00."
     )
@@ -149,7 +152,7 @@ def test_a_fact_from_the_log_cannot_bend_a_command_within_a_step() -> None:
 def test_a_fact_that_holds_a_slot_is_not_filled_again() -> None:
     book = a_rulebook([a_cause("ECCError", steps=["See {a}."])])
     root = a_finding("ECCError", facts={"a": "{b}", "b": "x"})
-    assert plan(verdict("ECCError"), root, book, Job(), steps_made=0).steps == ("See {b}.",)
+    assert plan(verdict("ECCError"), root, book, Job()).steps == ("See {b}.",)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +195,7 @@ def test_the_signal_of_another_root_decides_whether_it_must_be_mended() -> None:
     ):
         other = Root(cause, signal, "proof", 1, "log", 1)
         beside = Verdict(said.primary, other_roots=(other,))
-        done = plan(beside, a_finding("StorageError"), BOOK, Job(), steps_made=9)
+        done = plan(beside, a_finding("StorageError"), BOOK, Job())
         assert done.restart is restart
 
 
@@ -247,7 +250,7 @@ def test_a_network_that_never_worked_is_a_matter_of_its_settings() -> None:
 
 def test_an_outcome_asks_for_nothing() -> None:
     for outcome in ("Completed", "Unknown"):
-        done = plan(verdict(outcome), None, BOOK, Job(job_id="7"), steps_made=0)
+        done = plan(verdict(outcome), None, BOOK, Job(job_id="7"))
         assert (done.action, done.restart, done.targets, done.commands) == ("none", False, (), ())
         assert done.steps
 

@@ -1,0 +1,70 @@
+"""How the run went before it failed, as far as it bears on what to do about it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.model import Awaited, Detected, Suspect, Verdict
+
+HARDWARE = ("CUDAError", "ECCError", "NVLinkError", "NodeFailure", "NetworkError")
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """What came before the end.
+
+    `steps_made` is how far training came; `repeated_on` names hosts or GPUs that failed in earlier
+    attempts too; `same_before` counts the attempts just before that ended by the same failure;
+    `awaited` says what kept the rank that others waited for; `saved` names the last checkpoint.
+    """
+
+    steps_made: int = 0
+    repeated_on: tuple[str, ...] = ()
+    same_before: int = 0
+    awaited: Awaited = ""
+    saved: str = ""
+
+
+def course(detected: Detected, verdict: Verdict, earlier: Sequence[Verdict]) -> Course:
+    """Sum up the attempt that is judged and those before it."""
+    return Course(
+        steps_made=detected.steps,
+        repeated_on=tuple(repeated(verdict, earlier)),
+        same_before=_same_before(verdict, earlier),
+        awaited=detected.awaited,
+        saved=_saved(detected),
+    )
+
+
+def repeated(verdict: Verdict, earlier: Sequence[Verdict]) -> list[str]:
+    """Hosts and GPUs suspected now that were suspected for hardware in an earlier attempt."""
+    before = {
+        name
+        for other in earlier
+        if other.primary.cause in HARDWARE
+        for suspect in other.suspects[:2]
+        for name in _names(suspect)
+    }
+    now = [name for suspect in verdict.suspects[:2] for name in _names(suspect)]
+    return [name for name in dict.fromkeys(now) if name in before]
+
+
+def _names(suspect: Suspect) -> list[str]:
+    """Name a host, or a GPU by its bus address; a bare index means nothing without its host."""
+    if suspect.host:
+        return [suspect.host]
+    return [f"GPU {suspect.gpu}"] if suspect.gpu and ":" in suspect.gpu else []
+
+
+def _same_before(verdict: Verdict, earlier: Sequence[Verdict]) -> int:
+    count = 0
+    for before in reversed(earlier):
+        if before.primary.fingerprint != verdict.primary.fingerprint:
+            break
+        count += 1
+    return count
+
+
+def _saved(detected: Detected) -> str:
+    facts = detected.saved[-1].facts if detected.saved else {}
+    step = f"step {facts['step']}" if facts.get("step") else ""
+    return ", ".join(part for part in (step, facts.get("path", "")) if part)

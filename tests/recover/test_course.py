@@ -1,0 +1,91 @@
+"""How the run went before it failed, and what that changes about the advice."""
+
+import pytest
+
+from app.located import Located
+from app.model import Awaited, Detected, Ending, ExplainedCause, Marked, Primary, Suspect, Verdict
+from app.recover.course import Course, course
+from app.recover.plan import plan
+from tests.recover.test_plan import BOOK, Job, verdict
+from tests.small_rules import a_finding, a_line
+
+
+def ended(fingerprint: str) -> Verdict:
+    return Verdict(Primary("CUDAError", "plant", None, None, "high", fingerprint, "s", None))
+
+
+def test_the_attempts_just_before_that_ended_alike_are_counted() -> None:
+    found = course(
+        Detected((), Ending(), Located()), ended("a"), [ended("a"), ended("b"), ended("a")]
+    )
+    assert found.same_before == 1
+    found = course(
+        Detected((), Ending(), Located()), ended("a"), [ended("b"), ended("a"), ended("a")]
+    )
+    assert found.same_before == 2
+
+
+def test_what_failed_alike_twice_before_is_not_started_again_by_itself() -> None:
+    root = a_finding("CUDAError", strength="proof")
+    assert plan(verdict("CUDAError"), root, BOOK, Job(), Course(9, same_before=1)).restart
+    done = plan(verdict("CUDAError"), root, BOOK, Job(), Course(9, same_before=2))
+    assert not done.restart
+    assert done.steps[0].startswith("The 2 attempts before ended in the same way")
+
+
+def test_the_last_checkpoint_is_told_where_the_job_starts_again() -> None:
+    saved = [
+        Marked("saved", "saved", a_line(n), facts={"step": f"{n}00", "path": f"/ck/{n}00"})
+        for n in (1, 2)
+    ]
+    went = course(Detected((), Ending(), Located(), saved=tuple(saved)), verdict("CUDAError"), [])
+    assert went.saved == "step 200, /ck/200"
+    told = "The last checkpoint that the log names: step 200, /ck/200."
+    assert told in plan(verdict("CUDAError"), a_finding("CUDAError"), BOOK, Job(), went).steps
+    assert told not in plan(verdict("KeyError"), a_finding("KeyError"), BOOK, Job(), went).steps
+
+
+@pytest.mark.parametrize(
+    ("kept", "action"),
+    [
+        ("another collective", "fix_code"),
+        ("evaluation", "fix_code"),
+        ("preparation", "fix_config"),
+        ("", "restart"),
+    ],
+)
+def test_a_rank_that_was_merely_elsewhere_is_not_mended_by_a_restart(
+    kept: Awaited, action: str
+) -> None:
+    root = a_finding("NCCLTimeoutError", strength="proof")
+    assert (
+        plan(verdict("NCCLTimeoutError"), root, BOOK, Job(), Course(9, awaited=kept)).action
+        == action
+    )
+
+
+@pytest.mark.parametrize(
+    ("facts", "explained", "action"),
+    [
+        ({"gpu": "0000:3b:00"}, "NCCLTimeoutError", "cordon_and_restart"),
+        ({"gpu": "0000:3b:00"}, "KeyError", "restart"),
+        ({}, "NCCLTimeoutError", "restart"),
+    ],
+)
+def test_a_warning_about_a_gpu_counts_where_what_it_leads_to_followed(
+    facts: dict[str, str], explained: str, action: str
+) -> None:
+    root = a_finding("ECCError", a_line(3, host="gpu-1"), strength="clue", facts=facts)
+    followed = (ExplainedCause(explained, "ECCError", "always", 1, 9, "log"),)
+    said = verdict("ECCError", Suspect("gpu-1"))
+    said = Verdict(said.primary, followed, suspects=said.suspects)
+    done = plan(said, root, BOOK, Job(), Course(9))
+    assert done.action == action
+    assert done.targets == (("gpu-1",) if action == "cordon_and_restart" else ())
+
+
+def test_numbers_that_broke_early_are_told_by_where_they_broke() -> None:
+    early = a_finding("NonFiniteLoss", facts={"step": "3"})
+    late = a_finding("NonFiniteLoss", facts={"step": "900"})
+    assert plan(verdict("NonFiniteLoss"), early, BOOK, Job(), Course(950)).action == "fix_config"
+    assert plan(verdict("NonFiniteLoss"), late, BOOK, Job(), Course(950)).action != "fix_config"
