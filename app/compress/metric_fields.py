@@ -20,6 +20,9 @@ _NAN_AS_NUMBER = "0e9999"
 _INF_AS_NUMBER = "9e9999"
 # 'loss': np.float64(1.31) | loss: tensor(2.31, device='cuda:0')
 _WRAPPED = re.compile(r"(?:np\.float\d+|tensor)\(([^(),]{1,40})[^()]{0,80}\)")
+# train 950.0it/4.00kit | 1.20kit/4.00kit, as tqdm_loggable prints what it counted
+_SCALED_PAIR = re.compile(r"([0-9]+(?:\.[0-9]+)?)([km]?)it/([0-9]+(?:\.[0-9]+)?)([km]?)it\b")
+_THOUSANDS = {"": 1, "k": 1_000, "m": 1_000_000}
 # | load-balance-loss | ; {'loss' ; [RANK:0] step ; records/second. Loss is
 _BETWEEN_FIELDS = re.compile(r"[|,;{}\[\]\t]|  +| --? |[.!?] ")
 _SEPARATORS = " \t:=\"'([{<#~@"
@@ -42,6 +45,8 @@ def parts_of(line: str) -> list[str]:
     """Cut a line in lower case into texts and numbers by turns, a text first and last."""
     if "%|" in line:
         line = _without_picture(line)
+    if "it/" in line and "progress on:" in line:
+        line = _SCALED_PAIR.sub(_unscaled, line)
     if "tensor(" in line or "np.float" in line:
         line = _WRAPPED.sub(r"\1", line)
     if "nan" in line:
@@ -55,6 +60,11 @@ def number(part: str) -> float:
     """Read a number among the parts of a line."""
     value = float(part.replace(",", "") if "," in part else part)
     return value if value or not part.endswith(_NAN_AS_NUMBER) else math.nan
+
+
+def _unscaled(pair: re.Match[str]) -> str:
+    done, goal = (round(float(pair[place]) * _THOUSANDS[pair[place + 1]]) for place in (1, 3))
+    return f"{done}/{goal} it"
 
 
 def _without_picture(line: str) -> str:

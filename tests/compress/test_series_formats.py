@@ -29,6 +29,15 @@ FORMATS = [
         ("iteration #/# tflops", 77, 40000, 10.42, None, None, 10.2748),
     ),
     (
+        "levanter",
+        "06-01 05:02:30 - 0 - levanter.callbacks.progress - INFO - Progress on:train "
+        "950.0it/4.00kit rate:0.7it/s remaining:1:12:10 elapsed:22:41 postfix:loss=3.511",
+        (
+            "## # - # - levanter.callbacks.progress - info - progress on:train #/# postfix",
+            *(950, 4000, 3.511, None, None, 1 / 0.7),
+        ),
+    ),
+    (
         "DeepSpeed log_dist",
         "[INFO] [logging.py:96:log_dist] [Rank 0] step=480, skipped=2, lr=[1.1e-05], "
         "mom=[[0.9, 0.95]]",
