@@ -9,6 +9,9 @@ FirstFaultError            500 / exit 1
 ├── RuleError              500 / exit 2   one fault in a rule or prompt file, with its place
 ├── RulebookError          500 / exit 2   every fault of a folder of these at once
 ├── Unsigned               401 / exit 2   a webhook without a signature that holds
+├── Unauthorized           401 / exit 2   a request without an access token
+├── Forbidden              403 / exit 2   a request that its token does not allow
+├── TooOften               429 / exit 1   more requests a minute than one caller may make
 ├── NotFound               404 / exit 2   a diagnosis that does not exist
 ├── NotReady               409 / exit 2   something asked for before it is there
 ├── Busy                   429 / exit 1   the queue is full; try again later
@@ -103,6 +106,30 @@ class Unsigned(FirstFaultError):
 
     status = 401
     exit_code = 2
+
+
+class Unauthorized(FirstFaultError):
+    """A request without an access token."""
+
+    status = 401
+    exit_code = 2
+
+
+class Forbidden(FirstFaultError):
+    """A request that its token, or the lack of one, does not allow."""
+
+    status = 403
+    exit_code = 2
+
+
+class TooOften(FirstFaultError):
+    """More requests a minute than one caller may make."""
+
+    status = 429
+
+    def __init__(self, detail: str, retry_after: int) -> None:
+        super().__init__(detail)
+        self.retry_after = retry_after  # seconds
 
 
 class NotFound(FirstFaultError):

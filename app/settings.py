@@ -19,6 +19,8 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from app.tokens import Token, parse
+
 _PACKAGE = Path(__file__).parent
 
 
@@ -36,6 +38,18 @@ def _split(value: object) -> object:
 def _pair(value: object) -> object:
     """Read `0.4,1.6` as two numbers; a TOML file gives a list."""
     return re.split(r"\s*,\s*", value) if isinstance(value, str) else value
+
+
+def _tokens(value: object) -> object:
+    """Read `name:scope+scope:secret,…`."""
+    parts = value.split(",") if isinstance(value, str) else value
+    if not isinstance(parts, (list, tuple)):
+        return value
+    tokens = [part if isinstance(part, Token) else parse(str(part).strip()) for part in parts]
+    names = [token.name for token in tokens]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise ValueError(f"token {min(twice)} is named twice")
+    return tuple(tokens)
 
 
 class Settings(BaseSettings):
@@ -101,6 +115,14 @@ class Settings(BaseSettings):
         max_length=256,
         description="name of this process among those that share a database; one that restarts "
         "under its name resumes its work at once; default: host name and port",
+    )
+    tokens: Annotated[tuple[Token, ...], NoDecode, BeforeValidator(_tokens)] = Field(
+        default=(),
+        description="access tokens as name:scope+scope:secret, separated by commas; scopes are "
+        "submit, read, feedback, admin; without any the service listens on loopback only",
+    )
+    requests_per_minute: int = Field(
+        default=6000, ge=1, description="that one token, or one address without, may make"
     )
     webhook_secrets: Annotated[tuple[SecretStr, ...], NoDecode, BeforeValidator(_split)] = Field(
         default=(),

@@ -4,12 +4,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi_offline import FastAPIOffline
 from pydantic.json_schema import models_json_schema
 
 from app.api import exits, incidents, probes, problems, routes
+from app.api.access import Access, admitted, counted
 from app.api.edge import Edge
 from app.api.forms import DiagnosisRequest, JobExited
 from app.api.metrics import Metrics
@@ -39,9 +40,10 @@ def create(service: Service) -> FastAPI:
     metrics = Metrics(service)
     app.state.service = service
     app.state.metrics = metrics
-    app.include_router(routes.router)
-    app.include_router(incidents.router)
-    app.include_router(exits.router)
+    app.state.access = Access(service.settings)
+    for router in (routes.router, incidents.router, probes.figures):
+        app.include_router(router, dependencies=[Depends(admitted)])
+    app.include_router(exits.router, dependencies=[Depends(counted)])
     app.include_router(probes.router)
     problems.install(app)
     app.add_middleware(Edge, metrics=metrics)

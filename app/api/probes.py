@@ -11,6 +11,7 @@ from app.api.metrics import Metrics
 from app.service import Service
 
 router = APIRouter(tags=["operation"])
+figures = APIRouter(tags=["operation"])
 
 
 class Health(BaseModel):
@@ -49,8 +50,8 @@ async def readyz(request: Request) -> Response:
     return JSONResponse(said.model_dump(), 200 if ready else 503)
 
 
-@router.get("/metrics", response_class=PlainTextResponse)
+@figures.get("/metrics", response_class=PlainTextResponse)
 async def metrics(request: Request) -> Response:
     """Give the figures for Prometheus."""
-    figures: Metrics = request.app.state.metrics
-    return Response(figures.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+    known: Metrics = request.app.state.metrics
+    return Response(known.text(), media_type="text/plain; version=0.0.4; charset=utf-8")

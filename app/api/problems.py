@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import compile_path
 
-from app.errors import Busy, FirstFaultError, StoreError
+from app.errors import Busy, FirstFaultError, StoreError, TooOften, Unauthorized
 from app.service import Service
 
 MEDIA_TYPE = "application/problem+json"
@@ -88,8 +88,12 @@ def install(app: FastAPI) -> None:
         if isinstance(error, Busy):
             service: Service = request.app.state.service
             headers["Retry-After"] = str(service.crew.retry_after)
+        elif isinstance(error, TooOften):
+            headers["Retry-After"] = str(error.retry_after)
         elif isinstance(error, StoreError):
             headers["Retry-After"] = "10"
+        elif isinstance(error, Unauthorized):
+            headers["WWW-Authenticate"] = "Bearer"
         return _of(request, error.status, str(error), kind=type(error).__name__, headers=headers)
 
     async def invalid(request: Request, error: Exception) -> Response:

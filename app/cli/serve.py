@@ -1,6 +1,7 @@
 """Run the HTTP service until it is told to stop."""
 
 import ipaddress
+import secrets
 import socket
 
 import uvicorn
@@ -29,7 +30,8 @@ def serve(
     that cannot be used.
     """
     settings = configured(host=host, port=port)
-    _refuse_strangers(settings.host)
+    if not settings.tokens:
+        _refuse_strangers(settings.host)
     journal.set_up()
     listener = _listen(settings.host, settings.port)
     with listener:
@@ -55,8 +57,10 @@ def _refuse_strangers(host: str) -> None:
         local = False
     if not local:
         raise UsageError(
-            f"will not listen on {host!r}: the service has no access tokens yet, so anybody who "
-            "reaches it could read logs and answers; use a loopback address such as 127.0.0.1"
+            f"will not listen on {host!r} without access tokens: whoever reaches it could read "
+            "logs and answers. Set FIRSTFAULT_TOKENS, for instance to "
+            f"ops:admin:{secrets.token_urlsafe(24)} (new, used nowhere yet), or listen on a "
+            "loopback address such as 127.0.0.1"
         )
 
 

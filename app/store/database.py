@@ -65,18 +65,23 @@ def _prepare_sqlite(connection: _SqliteConnection, _record: object) -> None:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    connection.exec_driver_sql("BEGIN")
+    writes = connection.get_execution_options().get("writes")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
 @contextmanager
-def transaction(engine: Engine) -> Iterator[Connection]:
+def transaction(engine: Engine, *, writes: bool = False) -> Iterator[Connection]:
     """Run one transaction; raise StoreError where the database is gone, locked, full or broken.
 
-    What no second try can mend, since it is a bug of ours, stays what it is.
+    One that writes after it has read must say so from the start: SQLite does not wait for the lock
+    then, since what was read could have changed. What no second try can mend, since it is a bug of
+    ours, stays what it is.
     """
     try:
-        with engine.begin() as connection:
-            yield connection
+        with engine.connect() as connection:
+            connection = connection.execution_options(writes=writes)
+            with connection.begin():
+                yield connection
     except (DataError, IntegrityError, ProgrammingError):
         raise
     except (DBAPIError, PoolTimeout) as error:

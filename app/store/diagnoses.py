@@ -106,17 +106,17 @@ class Diagnoses:
 
     def add(self, request: Request) -> None:
         """Accept a request; once this returns it survives a crash."""
-        with transaction(self._engine) as connection:
+        with transaction(self._engine, writes=True) as connection:
             connection.execute(_ADD, row_of(request))
 
     def finish(self, id: str, result: Outcome | Fault) -> bool:
         """Keep how it ended; what has ended before stays as it is."""
-        with transaction(self._engine) as connection:
+        with transaction(self._engine, writes=True) as connection:
             return endings.finish(connection, id, result)
 
     def replace(self, id: str, outcome: Outcome, why: str) -> int | None:
         """Keep a later answer; give its revision, None where there is none to be replaced."""
-        with transaction(self._engine) as connection:
+        with transaction(self._engine, writes=True) as connection:
             return endings.replace(connection, id, outcome, why)
 
     def find(self, id: str) -> Record:

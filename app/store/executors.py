@@ -16,14 +16,14 @@ class Executors:
 
     def beat(self, id: str) -> None:
         """Note that a process lives."""
-        with transaction(self._engine) as connection:
+        with transaction(self._engine, writes=True) as connection:
             known = connection.execute(_seen(id, time.time()))
             if not known.rowcount:
                 connection.execute(insert(Row).values(id=id, seen_at=time.time()))
 
     def leave(self, id: str) -> None:
         """Note that a process has ended in order: it is gone at once."""
-        with transaction(self._engine) as connection:
+        with transaction(self._engine, writes=True) as connection:
             connection.execute(_seen(id, 0.0))
 
     def gone(self, seconds: float) -> list[str]:
@@ -34,7 +34,7 @@ class Executors:
 
     def forget(self, id: str) -> None:
         """Strike one off the list."""
-        with transaction(self._engine) as connection:
+        with transaction(self._engine, writes=True) as connection:
             connection.execute(delete(Row).where(Row.id == id))
 
 

@@ -37,7 +37,7 @@ class Exits:
         key = exit_key(request.job)
         row = {**row_of(request), "webhook_id": webhook_id, "exit_key": key}
         try:
-            with transaction(self._engine) as connection:
+            with transaction(self._engine, writes=True) as connection:
                 if known := _find(connection, webhook_id, key):
                     return known
                 connection.execute(insert(Row), row)
@@ -50,7 +50,7 @@ class Exits:
 
     def settle(self, id: str, log_state: str) -> None:
         """Note how the log looked when it was given to be read, and that it may be."""
-        with transaction(self._engine) as connection:
+        with transaction(self._engine, writes=True) as connection:
             connection.execute(update(Row).where(Row.id == id).values(log_state=log_state))
             waiting = update(Row).where(Row.id == id, Row.status == "waiting")
             connection.execute(waiting.values(status="queued"))

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import os
 import time
 from datetime import UTC, datetime
 from uuid import uuid4
@@ -31,6 +32,12 @@ def post(client, body: str, *, secret=SECRETS[0], id=None, at=None, signed=None)
     return client.post("/v1/webhooks/job-exit", content=body, headers=headers)
 
 
+def accepted(client, body: str) -> str:
+    answer = post(client, body)
+    assert answer.status_code == 202, answer.text
+    return answer.json()["id"]
+
+
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory):
     return tmp_path_factory.mktemp("logs")
@@ -41,8 +48,8 @@ def server(tmp_path_factory, logs):
     chosen = {
         "log_roots": logs,
         "webhook_secrets": ",".join(SECRETS),
-        "quiet_log_seconds": 0.5,
-        "log_wait_seconds": 3,
+        "quiet_log_seconds": 2,
+        "log_wait_seconds": 6,
         "late_log_seconds": 1,
     }
     with running(tmp_path_factory.mktemp("exits"), **chosen) as found:
@@ -56,8 +63,10 @@ def client(server):
 
 
 def written(logs, text: str):
+    """Write a log that has been quiet for an hour."""
     log = logs / f"{uuid4().hex}.log"
     log.write_text(text)
+    os.utime(log, (time.time() - 3600,) * 2)
     return log
 
 
@@ -116,9 +125,10 @@ def test_the_same_message_and_the_same_attempt_are_the_same_diagnosis(client, lo
 
 def test_a_log_that_is_still_written_is_waited_for(client, logs):
     log = written(logs, "cause KeyError\n")
-    id = post(client, report(log.as_uri())).json()["id"]
+    log.write_text("cause KeyError\n")
+    id = accepted(client, report(log.as_uri()))
     for _ in range(4):
-        time.sleep(0.25)
+        time.sleep(0.6)
         assert client.get(f"/v1/diagnoses/{id}").json()["status"] == "waiting"
         with log.open("a") as opened:
             opened.write("a line\n")
@@ -129,7 +139,7 @@ def test_a_log_that_is_still_written_is_waited_for(client, logs):
 
 def test_a_log_that_comes_late_is_waited_for_and_one_that_never_comes_fails(client, logs):
     late, never = logs / "late.log", logs / "never.log"
-    ids = [post(client, report(log.as_uri())).json()["id"] for log in (late, never)]
+    ids = [accepted(client, report(log.as_uri())) for log in (late, never)]
     time.sleep(0.7)
     late.write_text("cause KeyError")
     assert ended(client, ids[0])["primary"]["cause"] == "KeyError"
@@ -139,7 +149,7 @@ def test_a_log_that_comes_late_is_waited_for_and_one_that_never_comes_fails(clie
 
 def test_a_log_that_grows_after_its_diagnosis_is_read_again_and_the_first_answer_kept(client, logs):
     log = written(logs, "cause KeyError\n")
-    id = post(client, report(log.as_uri())).json()["id"]
+    id = accepted(client, report(log.as_uri()))
     assert ended(client, id)["primary"]["cause"] == "KeyError"
     log.write_text("cause KeyError\ncause ECCError\n")
     end = time.monotonic() + 10
@@ -178,7 +188,7 @@ def test_an_exit_that_was_accepted_before_a_kill_is_diagnosed_after_it(tmp_path,
     chosen = {"log_roots": logs, "webhook_secrets": SECRETS[0], "quiet_log_seconds": 1}
     log = written(logs, "cause KeyError")
     with running(tmp_path, **chosen) as first, first.client() as client:
-        id = post(client, report(log.as_uri())).json()["id"]
+        id = accepted(client, report(log.as_uri()))
         first.kill()
     with running(tmp_path, **chosen) as second, second.client() as client:
         assert ended(client, id)["primary"]["cause"] == "KeyError"

@@ -16,7 +16,7 @@ def _nothing_from_outside(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.1", "::", "example.org"])
 def test_an_address_that_others_can_reach_is_refused_for_want_of_tokens(host):
-    with pytest.raises(UsageError, match="no access tokens yet"):
+    with pytest.raises(UsageError, match="FIRSTFAULT_TOKENS"):
         serve(host=host)
 
 
