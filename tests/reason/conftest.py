@@ -70,7 +70,7 @@ def stage() -> Iterator[Stage]:
                 slept.append(seconds)
 
             timing = Timing(now=lambda: 1_790_000_000.0, sleep=sleep, chance=lambda: 0.5)
-            chosen = {"model": "fake", "base_url": fake.url, "seconds": 10.0, **endpoint}
+            chosen = {"model": "fake", "base_url": fake.url, "seconds": 30.0, **endpoint}
             client = Client(Endpoint(**chosen), calls.append, timing)
             opened.callback(client.close)
             return Setting(fake, client, calls, slept)

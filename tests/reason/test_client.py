@@ -133,10 +133,11 @@ def test_retry_after_is_obeyed(stage: Stage) -> None:
 
 
 def test_retry_after_may_be_a_date(stage: Stage) -> None:
-    date = email.utils.formatdate(time.time() + 6, usegmt=True)
-    setting = stage({"answers": [{"status": 429, "retry_after": date, "times": 1}, _OK]})
+    date = email.utils.formatdate(time.time() + 60, usegmt=True)
+    limited = {"status": 429, "retry_after": date, "times": 1}
+    setting = stage({"answers": [limited, _OK]}, seconds=90.0)
     setting.client.ask(question(), purse())
-    assert 4 < setting.slept[0] <= 6
+    assert 30 < setting.slept[0] <= 60
 
 
 def test_a_wait_that_would_outlast_the_question_is_not_begun(stage: Stage) -> None:
@@ -182,7 +183,7 @@ def test_the_deadline_holds_against_silence_and_against_single_bytes(
     setting = stage({"answers": [line]}, seconds=0.5)
     began = time.monotonic()
     error = failed(setting)
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 5
     assert (error.fault, error.retryable) == ("timeout", True)
     assert [outcome for _, outcome in setting.outcomes] == ["timeout"]
     assert "FIRSTFAULT_MODEL_SECONDS" in str(error)
