@@ -38,29 +38,44 @@ def understand(
     return tuple(sorted(found, key=lambda s: (s.line.file, s.line.number)))
 
 
+_Fit = tuple[tuple[int, int, int], Signal, Mapping[str, str]]
+
+
 def _meaning(
     raised: Raised, on_line: Mapping[tuple[int, int], list[Sighting]], compiled: Compiled
 ) -> Sighting | None:
+    """Take an exception for what it means; where it says nothing, for what it was raised over."""
+    told, best = raised, _best_fit(raised, on_line, compiled)
+    if best is None or best[1].general:
+        earlier = (o for o in raised.cause_of if o.line.number < raised.line.number)
+        for other in earlier:
+            fit = _best_fit(other, on_line, compiled)
+            if fit is not None and not fit[1].general and fit[1].strength != "context":
+                told, best = other, fit
+                break
+    if best is None:
+        return None
+    (level, *_), signal, facts = best
+    # Without its traceback a class may have been quoted; a text that names its cause still does.
+    kind = "uncaught" if raised.kind == "bare" and level == _BY_TEXT else raised.kind
+    return Sighting(
+        signal=signal.name,
+        line=told.line,
+        strength=_weakened(signal.strength, kind),
+        facts={**_facts(told), **facts},
+    )
+
+
+def _best_fit(
+    raised: Raised, on_line: Mapping[tuple[int, int], list[Sighting]], compiled: Compiled
+) -> _Fit | None:
     texts = [f"{raised.qualified}: {raised.message}".split("\n", 1)[0]]
     texts += raised.message.split("\n")[1:40]
     fitting = [
         *_by_text(raised, texts, on_line, compiled),
         *_by_class(raised, texts, compiled),
     ]
-    if not fitting:
-        return None
-    (level, *_), signal, facts = max(fitting, key=lambda fit: fit[0])
-    # Without its traceback a class may have been quoted; a text that names its cause still does.
-    kind = "uncaught" if raised.kind == "bare" and level == _BY_TEXT else raised.kind
-    return Sighting(
-        signal=signal.name,
-        line=raised.line,
-        strength=_weakened(signal.strength, kind),
-        facts={**_facts(raised), **facts},
-    )
-
-
-_Fit = tuple[tuple[int, int, int], Signal, Mapping[str, str]]
+    return max(fitting, key=lambda fit: fit[0], default=None)
 
 
 def _by_text(

@@ -10,6 +10,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from app.model import Compressed, Line, Marked, Point, Sighting
 
@@ -18,12 +19,19 @@ _FIRST_LINES = 3
 _FEWEST_WORDS = 2
 _DIGITS = re.compile(r"[\dxa-f]*\d[\dxa-f]*")
 _WORD = re.compile(r"[^\W\d_]{3,}")
+_TRACE = re.compile(r"Traceback \(most recent call|During handling of|The above exception was")
 
 
 def restarted_runs(
-    log: Compressed, marks: Iterable[Marked], sightings: Iterable[Sighting]
+    log: Compressed,
+    marks: Iterable[Marked],
+    sightings: Iterable[Sighting],
+    heads: Mapping[int, Sequence[int]] = MappingProxyType({}),
 ) -> Mapping[int, list[int]]:
-    """Give the line numbers where a run begins behind a death, by file."""
+    """Give the line numbers where a run begins behind a death, by file.
+
+    `heads` are lines besides the first one where the text of another job is known to begin.
+    """
     deaths = _by_file([*_proofs(sightings), *_failures(marks)])
     steps: dict[int, list[Point]] = defaultdict(list)
     for point in log.points:
@@ -34,7 +42,16 @@ def restarted_runs(
         if line.file in deaths:
             lines[line.file].append(line)
     return {
-        file: sorted({*_went_back(own, steps[file]), *_began_anew(own, steps[file], lines[file])})
+        file: sorted(
+            {
+                *_went_back(own, steps[file]),
+                *(
+                    cut
+                    for head in (0, *heads.get(file, ()))
+                    for cut in _began_anew(own, steps[file], lines[file], head)
+                ),
+            }
+        )
         for file, own in deaths.items()
     }
 
@@ -73,8 +90,14 @@ def _went_back(deaths: Sequence[int], steps: Sequence[Point]) -> list[int]:
     return cuts
 
 
-def _began_anew(deaths: Sequence[int], steps: Sequence[Point], lines: Sequence[Line]) -> list[int]:
-    """Cut where one of the first lines of the file comes again behind a death."""
+def _began_anew(
+    deaths: Sequence[int], steps: Sequence[Point], lines: Sequence[Line], head: int
+) -> list[int]:
+    """Cut where one of the first lines behind the head comes again behind a death."""
+    deaths = deaths[bisect_left(deaths, head) :]
+    lines = lines[bisect_left(lines, head, key=lambda line: line.number) :]
+    if not deaths:
+        return []
     stepped = sorted(point.number for point in steps)
     metrics = set(stepped)
     first = [line for line in lines[:_FIRST_LINES] if _is_banner(line) and line.number < deaths[0]]
@@ -92,7 +115,8 @@ def _began_anew(deaths: Sequence[int], steps: Sequence[Point], lines: Sequence[L
 
 
 def _is_banner(line: Line) -> bool:
-    return line.rank is None and len(_WORD.findall(line.text)) >= _FEWEST_WORDS
+    words = len(_WORD.findall(line.text))
+    return line.rank is None and words >= _FEWEST_WORDS and not _TRACE.match(line.text)
 
 
 def _kind(line: Line) -> str:

@@ -1,5 +1,7 @@
 """What an exception means: the most specific signal that fits it, and how far it is trusted."""
 
+from dataclasses import replace
+
 import pytest
 
 from app.detect.exception import Kind, Raised
@@ -123,3 +125,32 @@ def test_an_exception_on_a_harmless_line_means_nothing() -> None:
 def test_other_lines_keep_what_was_sighted_there_in_reading_order() -> None:
     found = understood("x", compiled(CLASS, PROVEN))
     assert [(s.signal, s.line.number) for s in found] == [("key", 1), ("proven", 2)]
+
+
+VAGUE = a_signal("vague", "Other", exception="StopError", general=True)
+
+
+def raised_over(second: str, *signals: object) -> list[tuple[str, int]]:
+    """Read a KeyError over which a StopError is raised; give what is sighted, and where."""
+    rules = compiled(*signals)
+    lines = some_lines(f"KeyError: no such column\nStopError: {second}", rules)
+    inner, outer = (
+        Raised(name, name, message, (), line, line, line.number, frozenset({line.number}), "bare")
+        for name, message, line in zip(
+            ("KeyError", "StopError"), ("no such column", second), lines, strict=True
+        )
+    )
+    chained = replace(outer, kind="uncaught", lines=frozenset({1, 2}), cause_of=(inner,))
+    return [(s.signal, s.line.number) for s in understand([chained], sight(lines, rules), rules)]
+
+
+def test_an_exception_that_says_nothing_is_taken_for_what_it_was_raised_over() -> None:
+    assert raised_over("stopped", VAGUE, SAYING) == [("saying", 1)]
+    assert raised_over("stopped", VAGUE) == [("vague", 2)]
+    assert raised_over("no such row", VAGUE, ANY_SAYING, CLASS) == [("any_saying", 2)]
+
+
+def test_plain_words_say_less_than_a_class() -> None:
+    plain = PROVEN.model_copy(update={"general": True})
+    assert meaning("column of the pump table", plain, CLASS) == "key"
+    assert meaning("column of the pump table", plain, ANY) == "proven"
