@@ -62,13 +62,15 @@ class Remembered:
 
     def rebuild(self, index: Callable[[str], Index]) -> int:
         """Fill an index, to be made for a space of vectors, from the database."""
-        return self._read(index).rebuild()
+        return self._made(index).rebuild()
 
-    def _read(self, index: Callable[[str], Index] | None = None) -> Memory:
+    def _read(self) -> Memory:
         if self._memory is None:
-            chosen = embedder(self._settings.embedder)
-            opened = (lambda: index(chosen.name)) if index else None
-            most = self._settings.memory_limit
-            self._memory = Memory(self._shelf, chosen, opened, most=most)
+            self._memory = self._made()
             self._memory.catch_up()
         return self._memory
+
+    def _made(self, index: Callable[[str], Index] | None = None) -> Memory:
+        chosen = embedder(self._settings.embedder)
+        opened = (lambda: index(chosen.name)) if index else None
+        return Memory(self._shelf, chosen, opened, most=self._settings.memory_limit)

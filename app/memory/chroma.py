@@ -8,25 +8,41 @@ A ruined one is put aside and begun anew, and whoever fills it sees by `ids` tha
 
 import re
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Protocol
 
+import httpx
 import numpy as np
 from chromadb import Collection, HttpClient, PersistentClient
 from chromadb.api import ClientAPI
 from chromadb.api.shared_system_client import SharedSystemClient
 from chromadb.config import Settings
 from chromadb.errors import ChromaError
-from httpx import HTTPError
 
 from app.errors import UsageError
 from app.memory.embed import Vectors
+from app.memory.folder import mark_of
 from app.memory.index import IndexBroken, IndexGone
 
+_SECONDS = 5.0  # for one answer of a server
 _BATCH = 2000  # Chroma takes 5461 at once
 _PANIC = "PanicException"  # what a panic in Chroma's Rust becomes; no module exports the class
 _URL = re.compile(r"(?P<scheme>https?)://(?P<host>[^/:\s]+)(?::(?P<port>\d{1,5}))?/?")
+
+
+class Place(Protocol):
+    """Where a Chroma is."""
+
+    def connect(self) -> ClientAPI:
+        """Open it."""
+
+    def opened(self) -> None:
+        """Note that it could be opened and searched."""
+
+    def put_aside(self) -> None:
+        """Take what is there out of the way."""
 
 
 class ChromaIndex:
@@ -35,11 +51,8 @@ class ChromaIndex:
     For one thread at a time.
     """
 
-    def __init__(
-        self, connect: Callable[[], ClientAPI], space: str, aside: Callable[[], None]
-    ) -> None:
-        self._connect = connect
-        self._aside = aside
+    def __init__(self, place: Place, space: str) -> None:
+        self._place = place
         self._name = re.sub(r"[^a-zA-Z0-9._-]", "-", f"incidents-{space}")[:128]
         self._opened: Collection | None = None
 
@@ -59,31 +72,31 @@ class ChromaIndex:
             return list(found["ids"][0])
 
     def ids(self) -> set[str]:
-        """Say what is in it; asks for a neighbour too, since a ruined index may still count."""
+        """Say what is in it."""
         with self._told():
             known: set[str] = set()
             while found := self._collection.get(limit=_BATCH, offset=len(known), include=[])["ids"]:
                 known.update(found)
-            if known:
-                some = self._collection.get(limit=1, include=["embeddings"])["embeddings"]
-                self._collection.query(query_embeddings=some, n_results=1, include=[])
             return known
 
     def begin_anew(self) -> None:
         """Put what is there aside and begin with an empty index."""
         self._opened = None
         with self._told():
-            self._aside()
-            client = self._connect()
+            self._place.put_aside()
+            client = self._place.connect()
             if self._name in {collection.name for collection in client.list_collections()}:
                 client.delete_collection(self._name)
+            self._place.opened()
 
     @property
     def _collection(self) -> Collection:
         if self._opened is None:
-            self._opened = self._connect().get_or_create_collection(
+            self._opened = self._place.connect().get_or_create_collection(
                 self._name, embedding_function=None, configuration={"hnsw": {"space": "cosine"}}
             )
+            _probe(self._opened)
+            self._place.opened()
         return self._opened
 
     @contextmanager
@@ -91,7 +104,7 @@ class ChromaIndex:
         """Turn what Chroma raises into our errors."""
         try:
             yield
-        except (HTTPError, ConnectionError) as error:
+        except (httpx.HTTPError, ConnectionError) as error:
             self._opened = None
             raise IndexGone(f"the Chroma server does not answer: {error}") from error
         except (ChromaError, OSError, RuntimeError, TypeError, ValueError, KeyError) as error:
@@ -106,41 +119,80 @@ class ChromaIndex:
             raise IndexBroken(f"the index of incidents is broken: {error}") from error
 
 
-def embedded(folder: Path, space: str) -> ChromaIndex:
-    """Make the index in a folder, of which this process must be the owner; opened when used."""
-    opening = folder.with_name(f"{folder.name}.opening")
+def _probe(collection: Collection) -> None:
+    """Look for the neighbour of one vector: a ruined index may open and count and do no more."""
+    some = collection.get(limit=1, include=["embeddings"])["embeddings"]
+    if some is not None and len(some):
+        collection.query(query_embeddings=some, n_results=1, include=[])
 
-    def connect() -> ClientAPI:
-        if opening.exists():  # whoever opened it last did not live to tell
-            put_aside()
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        opening.touch()
-        client = PersistentClient(folder, Settings(anonymized_telemetry=False))
-        client.count_collections()
-        opening.unlink()
+
+class Folder:
+    """An embedded Chroma, of which this process must be the owner.
+
+    Chroma crashes on some ruins. So a mark stands beside the folder while it is opened; who finds
+    one knows that the last owner did not live to take it away.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._mark = mark_of(folder)
+
+    def connect(self) -> ClientAPI:
+        """Open it."""
+        if self._mark.exists():
+            self.put_aside()
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._mark.touch()
+        return PersistentClient(self._folder, Settings(anonymized_telemetry=False))
+
+    def opened(self) -> None:
+        """Note that it could be opened and searched."""
+        self._mark.unlink(missing_ok=True)
+
+    def put_aside(self) -> None:
+        """Rename the folder; what was put aside before is removed."""
+        SharedSystemClient.clear_system_cache()  # else the same path is given the same ruin
+        broken = self._folder.with_name(f"{self._folder.name}.broken")
+        shutil.rmtree(broken, ignore_errors=True)
+        if self._folder.exists():
+            self._folder.rename(broken)
+        self.opened()
+
+
+class Server:
+    """A Chroma that others may use too."""
+
+    def __init__(self, url: str) -> None:
+        parts = _URL.fullmatch(url)
+        if parts is None:
+            raise UsageError(f"FIRSTFAULT_CHROMA_URL: {url!r} is not like http://host:8000")
+        self._host, self._secure = parts["host"], parts["scheme"] == "https"
+        self._port = int(parts["port"] or (443 if self._secure else 8000))
+
+    def connect(self) -> ClientAPI:
+        """Open it; Chroma itself would wait for ever for a server that does not answer."""
+        scheme = "https" if self._secure else "http"
+        alive = f"{scheme}://{self._host}:{self._port}/api/v2/heartbeat"
+        httpx.get(alive, timeout=_SECONDS).raise_for_status()
+        told = Settings(anonymized_telemetry=False)
+        client = HttpClient(self._host, self._port, ssl=self._secure, settings=told)
+        session = getattr(getattr(client, "_server", None), "_session", None)
+        if isinstance(session, httpx.Client):
+            session.timeout = httpx.Timeout(_SECONDS)
         return client
 
-    def put_aside() -> None:
-        SharedSystemClient.clear_system_cache()  # else the same path is given the same ruin
-        broken = folder.with_name(f"{folder.name}.broken")
-        shutil.rmtree(broken, ignore_errors=True)
-        if folder.exists():
-            folder.rename(broken)
-        opening.unlink(missing_ok=True)
+    def opened(self) -> None:
+        """Do nothing: a server that crashes is not this process."""
 
-    return ChromaIndex(connect, space, put_aside)
+    def put_aside(self) -> None:
+        """Do nothing: the collection is deleted instead."""
+
+
+def embedded(folder: Path, space: str) -> ChromaIndex:
+    """Make the index in a folder; opened when used."""
+    return ChromaIndex(Folder(folder), space)
 
 
 def served(url: str, space: str) -> ChromaIndex:
-    """Make the index on a Chroma server; raise UsageError for what is no URL of one."""
-    parts = _URL.fullmatch(url)
-    if parts is None:
-        raise UsageError(f"FIRSTFAULT_CHROMA_URL: {url!r} is not like http://host:8000")
-    secure = parts["scheme"] == "https"
-    port = int(parts["port"] or (443 if secure else 8000))
-
-    def connect() -> ClientAPI:
-        told = Settings(anonymized_telemetry=False)
-        return HttpClient(parts["host"], port, ssl=secure, settings=told)
-
-    return ChromaIndex(connect, space, lambda: None)
+    """Make the index on a server; raise UsageError for what is no URL of one."""
+    return ChromaIndex(Server(url), space)

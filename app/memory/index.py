@@ -78,13 +78,16 @@ class WholeIndex:
                     return False
         return False
 
-    def rebuild(self) -> int:
-        """Make the index anew; give how much is in it. Raises IndexBroken or IndexGone."""
+    def begin_anew(self) -> None:
+        """Empty the index, unseen; raise IndexBroken or IndexGone."""
+        self._gone_until = 0.0
         self._index.begin_anew()
         self._held = set()
-        while self._fill():
-            pass
-        return len(self._held)
+
+    @property
+    def size(self) -> int:
+        """How much is in it."""
+        return len(self._held or ())
 
     def near(self, vector: Vectors, most: int) -> tuple[list[str], str | None]:
         """Give ids of near vectors, and what there is to say of the index."""

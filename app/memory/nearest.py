@@ -77,9 +77,12 @@ class Memory:
 
     def rebuild(self) -> int:
         """Make the index anew from the shelf; give the number of vectors in it."""
-        self.catch_up()
+        if self._index is None:
+            return 0
         with self._searching:
-            return self._index.rebuild() if self._index else 0
+            self._index.begin_anew()
+        self.catch_up()
+        return self._index.size
 
     def search(self, snippet: Snippet, most: int) -> Recalled:
         """Find incidents that a person may mean, the best first, however little they share."""

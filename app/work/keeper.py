@@ -18,6 +18,7 @@ from pathlib import Path
 from app.errors import FirstFaultError, StoreError
 from app.incident import Snippet
 from app.memory.embed import embedder
+from app.memory.folder import index_folder
 from app.memory.index import Index
 from app.memory.nearest import Memory
 from app.memory.snippet import of_text
@@ -47,7 +48,7 @@ def index_of(
 
         if chroma_url is not None:
             return chroma.served(chroma_url, space)
-        return chroma.embedded(folder / "chroma", space)
+        return chroma.embedded(index_folder(folder), space)
 
     return open_index
 

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -12,11 +13,14 @@ from pathlib import Path
 
 import structlog
 
+from app.memory.folder import index_folder, mark_of
 from app.work.recall import Task
 
 _GLANCE_SECONDS = 1.0
 _PATIENCE = (1.0, 5.0, 30.0)  # between starts of a keeper that dies
 _END_SECONDS = 3
+
+_CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL)
 
 log = structlog.get_logger()
 
@@ -57,19 +61,32 @@ class Keeping:
             status = self._process.returncode
             log.error("memory ended", status=status, retry_seconds=pause)
             deaths += 1
+            if -status in _CRASHES:
+                await asyncio.to_thread(self._blame_index)
             await asyncio.sleep(pause)
+            self._hang_up()
             self._process = self._start()
+
+    def _blame_index(self) -> None:
+        """Have the next keeper begin the index anew: no other part of it can crash."""
+        folder = Path(self._task.folder)
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        mark_of(index_folder(folder)).touch()
 
     def close(self) -> None:
         """End the keeper."""
-        if self._process.stdin:
-            self._process.stdin.close()
+        self._hang_up()
         try:
             self._process.wait(_END_SECONDS)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
         shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _hang_up(self) -> None:
+        if self._process.stdin:
+            with contextlib.suppress(BrokenPipeError):
+                self._process.stdin.close()
 
     def _start(self) -> subprocess.Popen[bytes]:
         """Start one; the task goes through its standard input, since the URL holds a password."""

@@ -1,15 +1,17 @@
 """Past incidents for tests: a database of its own, and failures that are alike or not."""
 
+import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from app.incident import Snippet
 from app.memory.embed import HashingEmbedder
 from app.memory.nearest import Memory
 from app.model import Job
-from app.store.database import connect
+from app.store.database import connect, transaction
 from app.store.diagnoses import Diagnoses, Request, Upload
 from app.store.ids import new_id
-from app.store.incidents import Incidents
+from app.store.incidents import Incidents, remember
 from app.store.migrate import migrate
 from app.store.outcome import Outcome, Remembered
 
@@ -41,6 +43,14 @@ class Past:
         told = Remembered(fingerprint or id, Snippet(lines or (FAILURES[cause],)), job)
         self.diagnoses.finish(id, outcome(cause, told))
         return id.replace("dg_", "in_")
+
+    def add_many(self, cause: str, lines: Sequence[str]) -> None:
+        """Add incidents of one line each, all at once and without their diagnoses."""
+        with transaction(self._engine) as connection:
+            for line in lines:
+                id = new_id()
+                told = Remembered(id, Snippet((line,)), Job())
+                remember(connection, id, outcome(cause, told), time.time())
 
     def memory(self, index=None, embedder=None) -> Memory:
         """Give a memory that knows all of it."""
