@@ -2,22 +2,27 @@
 
 Who starts a job again into the same file often leaves no mark. What tells it: steps of a program
 that was not heard before, or of one whose steps begin anew; processes that set up their links; or
-a launcher that reports a failure hours after the end. One sign must do, yet a wrong cut hides the
+a failure hours after the end. One sign must do, yet a wrong cut hides the
 evidence before it: a trainer that goes on counting has not ended, whatever it said, and kernel
 lines of later days are no run.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from app.model import Compressed, Line, Marked, Point
+from app.model import Compressed, Line, Marked, Point, Sighting
 
 _FEWEST_READINGS = 3  # of a loss, or of a known counter that fell back; fewer may be an evaluation
 _MANY_READINGS = 10  # of a counter that was never heard and shows no loss
+# they go on when the job has ended
+_KERNEL = re.compile(r"\bkernel: |\bNVRM: |^\[ *\d{1,9}\.\d{3,9}\] |\bmlx5_core ")
 _HOURS_LATER = 2 * 3600.0  # seconds; no collective or store waits longer by default
 
 
-def appended_runs(log: Compressed, marks: Sequence[Marked]) -> Mapping[int, list[int]]:
+def appended_runs(
+    log: Compressed, marks: Sequence[Marked], sightings: Iterable[Sighting]
+) -> Mapping[int, list[int]]:
     """Give the line numbers where another run follows a standing end, by file."""
     of_file: dict[int, list[Marked]] = defaultdict(list)
     for mark in marks:
@@ -32,10 +37,25 @@ def appended_runs(log: Compressed, marks: Sequence[Marked]) -> Mapping[int, list
     lines: dict[int, list[Line]] = defaultdict(list)
     for line in log.lines:
         lines[line.file].append(line)
-    runs = {file: _runs(own, points[file], lines[file]) for file, own in ended.items()}
+    failures = _failures(marks, sightings)
+    runs = {
+        file: _runs(own, points[file], lines[file], failures[file]) for file, own in ended.items()
+    }
     if any(runs.values()):
         return {f: own or _behind_the_end(ended[f], lines[f]) for f, own in runs.items()}
     return {}
+
+
+def heads(runs: Mapping[int, Sequence[int]], marks: Iterable[Marked]) -> dict[int, list[int]]:
+    """Give the lines where the text of each appended run begins: behind the end, or its start."""
+    edges: dict[int, list[int]] = defaultdict(list)
+    for mark in marks:
+        if _ends(mark) or mark.kind == "start":
+            edges[mark.line.file].append(mark.line.number + _ends(mark))
+    return {
+        file: [max((n for n in edges[file] if n <= run), default=run) for run in own]
+        for file, own in runs.items()
+    }
 
 
 def sets_up_links(mark: Marked) -> bool:
@@ -47,13 +67,30 @@ def _ends(mark: Marked) -> bool:
     return mark.kind == "finished" and mark.grade != "hint"
 
 
-def _runs(marks: Sequence[Marked], points: Sequence[Point], lines: Sequence[Line]) -> list[int]:
+def _failures(marks: Iterable[Marked], sightings: Iterable[Sighting]) -> dict[int, list[int]]:
+    """Where something fails, by file: a launcher says so, or a program that is not the kernel."""
+    found: dict[int, list[int]] = defaultdict(list)
+    for mark in marks:
+        if mark.kind == "failed":
+            found[mark.line.file].append(mark.line.number)
+    for sighting in sightings:
+        if sighting.strength in ("proof", "clue") and not _KERNEL.search(sighting.line.raw):
+            found[sighting.line.file].append(sighting.line.number)
+    return found
+
+
+def _runs(
+    marks: Sequence[Marked],
+    points: Sequence[Point],
+    lines: Sequence[Line],
+    failures: Sequence[int],
+) -> list[int]:
     found: set[int] = set()
     for end in filter(_ends, marks):
         signs = (
             _trains_anew(end.line, points),
             _linked_anew(end.line, marks),
-            _failed_later(end.line, marks, lines),
+            _failed_later(end.line, marks, lines, failures),
         )
         found.update([min(told)] if (told := [sign for sign in signs if sign]) else [])
     return sorted(found)
@@ -91,15 +128,17 @@ def _linked_anew(end: Line, marks: Iterable[Marked]) -> int | None:
     return next((number for number in behind if number > end.number), None)
 
 
-def _failed_later(end: Line, marks: Sequence[Marked], lines: Sequence[Line]) -> int | None:
-    """Find where the clock jumps by hours behind the end, if a launcher failed after that."""
+def _failed_later(
+    end: Line, marks: Sequence[Marked], lines: Sequence[Line], failures: Sequence[int]
+) -> int | None:
+    """Find where the clock jumps by hours behind the end, if something failed after that."""
     told = [(line.number, line.time) for line in lines if line.time is not None]
     clock = end.time or max((time for number, time in told if number < end.number), default=None)
     if clock is None:
         return None
     late = clock + _HOURS_LATER
     begin = next((number for number, time in told if number > end.number and time > late), None)
-    if begin is None or not any(m.kind == "failed" and m.line.number >= begin for m in marks):
+    if begin is None or not any(number >= begin for number in failures):
         return None
     own = [number for number, time in told if number < begin and time <= late]
     own += [mark.line.number for mark in marks if _ends(mark) and mark.line.number < begin]

@@ -12,7 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from app.detect.appended import appended_runs
+from app.detect.appended import appended_runs, heads
 from app.detect.restarted import restarted_runs
 from app.model import Attempt, Compressed, Marked, Sighting
 
@@ -31,15 +31,17 @@ def cut(
 ) -> tuple[Attempt, ...]:
     """Give the attempts, first to last; a log without any cut is one attempt."""
     clocks = _Clocks(log)
-    named = _by_name(log, clocks)
-    if named:
-        return named
-    unmarked = (appended_runs(log, marks), restarted_runs(log, marks, sightings))
+    appended = appended_runs(log, marks, sightings)
+    restarted = restarted_runs(log, marks, sightings, heads(appended, marks))
+    unmarked = (appended, restarted)
     cuts = {
         file: [number for number in own if not clocks.go_back_at(file, number)]
         for file, own in _cuts(log, marks, sightings, unmarked).items()
     }
     spans = [_spans(file.lines, cuts.get(index, ())) for index, file in enumerate(log.files)]
+    named = _by_name(log, spans, clocks)
+    if named:
+        return named
     longest = max(range(len(spans)), key=lambda index: len(spans[index]), default=0)
     longest_spans = spans[longest] if spans else []
     begins = [clocks.first(longest, span) for span in longest_spans] or [None]
@@ -50,7 +52,10 @@ def cut(
     return tuple(Attempt(number, own) for number, own in enumerate(attempts, 1))
 
 
-def _by_name(log: Compressed, clocks: "_Clocks") -> tuple[Attempt, ...] | None:
+def _by_name(
+    log: Compressed, spans: Sequence[Sequence[_Span]], clocks: "_Clocks"
+) -> tuple[Attempt, ...] | None:
+    """Take files for attempts by their names; each file may hold several in turn."""
     for pattern in _IN_NAME:
         found = [pattern.search(file.name) for file in log.files]
         of_number: dict[int, list[int]] = defaultdict(list)
@@ -60,11 +65,16 @@ def _by_name(log: Compressed, clocks: "_Clocks") -> tuple[Attempt, ...] | None:
         files = [of_number[number] for number in sorted(of_number)]
         told = clocks.tell(files) if pattern in _WEAK else True
         if all(found) and len(files) > 1 and told and clocks.in_turn(files):
-            return tuple(
-                Attempt(n, {index: (1, log.files[index].lines) for index in own})
-                for n, own in enumerate(files, 1)
-            )
+            runs = [run for own in files for run in _aligned(own, spans)]
+            return tuple(Attempt(number, run) for number, run in enumerate(runs, 1))
     return None
+
+
+def _aligned(files: Sequence[int], spans: Sequence[Sequence[_Span]]) -> Iterable[dict[int, _Span]]:
+    """Give the runs of files that were written side by side; their last ones belong together."""
+    depth = max(1, *(len(spans[index]) for index in files))
+    for left in range(depth, 0, -1):
+        yield {index: spans[index][-left] for index in files if len(spans[index]) >= left}
 
 
 def _cuts(

@@ -76,6 +76,7 @@ def _counted_to_the_end(points: Sequence[Point]) -> Point | None:
     """Give the last reading, if it says that the last of all steps was made.
 
     A bar that is drawn anew for each epoch proves nothing; such bars show a loss or name the epoch.
+    Nor does a counter behind which another one goes on with a loss.
     """
     own = [point for point in points if point.step is not None and not _evaluates(point)]
     if len(own) < _FEWEST_STEPS:
@@ -90,7 +91,8 @@ def _counted_to_the_end(points: Sequence[Point]) -> Point | None:
         return None
     end = counters[-1]
     reached = end.step is not None and end.total_steps is not None and end.step >= end.total_steps
-    return end if reached and end.step else None
+    onward = [p for p in own if p.file == end.file and p.number > end.number and p.loss is not None]
+    return end if reached and end.step and len(onward) < _GOES_ON else None
 
 
 def _counts_epochs(point: Point) -> bool:

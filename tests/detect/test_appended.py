@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from app.detect.appended import appended_runs
-from app.model import Compressed, EndGrade, Line, LogFile, Marked, Point
+from app.detect.appended import appended_runs, heads
+from app.model import Compressed, EndGrade, Line, LogFile, Marked, Point, Sighting, Strength
 
 _HOUR = 3600.0
 
@@ -19,6 +19,7 @@ class Text:
         self.lines: list[Line] = []
         self.marks: list[Marked] = []
         self.points: list[Point] = []
+        self.sightings: list[Sighting] = []
 
     def say(self, text: str = "…", time: float | None = None) -> Line:
         self.lines.append(Line(self.file, len(self.lines) + 1, text, text, time=time))
@@ -26,6 +27,9 @@ class Text:
 
     def mark(self, kind: str, grade: EndGrade | None = None, time: float | None = None) -> None:
         self.marks.append(Marked(f"some_{kind}", kind, self.say(kind, time), grade))
+
+    def show(self, strength: Strength, text: str, time: float | None = None) -> None:
+        self.sightings.append(Sighting("some_signal", self.say(text, time), strength))
 
     def steps(
         self, *steps: int, series: str = "step", loss: float | None = 2.0, at: float | None = None
@@ -42,7 +46,11 @@ def runs(*texts: Text) -> Mapping[int, Sequence[int]]:
         (),
         tuple(point for text in texts for point in text.points),
     )
-    return appended_runs(log, [mark for text in texts for mark in text.marks])
+    return appended_runs(
+        log,
+        [mark for text in texts for mark in text.marks],
+        [sighting for text in texts for sighting in text.sightings],
+    )
 
 
 def ended_run(file: int = 0, time: float | None = None) -> Text:
@@ -120,6 +128,39 @@ def test_a_failure_soon_after_the_end_is_that_of_the_ending(hours: float) -> Non
     text.say("aborting", 1000.0 + hours * _HOUR)
     text.mark("failed")
     assert runs(text) == {}
+
+
+def test_an_error_of_a_program_hours_after_the_end_is_that_of_another_run() -> None:
+    text = ended_run(time=1000.0)
+    text.show("clue", "cannot connect", 1000.0 + 3 * _HOUR)
+    assert runs(text) == {0: [6]}
+
+
+@pytest.mark.parametrize(
+    ("strength", "words"),
+    [
+        ("proof", "kernel: NVRM: Xid (PCI:0000:4e:00): 79"),
+        ("proof", "[81234.567890] mlx5_core 0000:5c:00.0: health compromised"),
+        ("echo", "exited"),
+        ("context", "link is up"),
+    ],
+)
+def test_the_kernel_and_mere_reports_go_on_after_a_job(strength: Strength, words: str) -> None:
+    text = ended_run(time=1000.0)
+    text.show(strength, words, 1000.0 + 30 * _HOUR)
+    assert runs(text) == {}
+
+
+def test_the_text_of_another_run_begins_behind_the_end_or_at_its_start() -> None:
+    text = ended_run()
+    text.say("tearing down")
+    text.steps(10, 20, 30)
+    assert heads(runs(text), text.marks) == {0: [6]}
+    text = ended_run()
+    text.say("tearing down")
+    text.mark("start")
+    text.steps(10, 20, 30)
+    assert heads(runs(text), text.marks) == {0: [7]}
 
 
 def test_lines_of_later_days_are_no_run_unless_something_failed() -> None:

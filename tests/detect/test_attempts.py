@@ -186,3 +186,8 @@ def test_a_year_that_was_not_known_yet_hides_no_start() -> None:
     year = 365 * 86_400.0
     times = [year + 1, year + 2, 3, 4, 5, 6]
     assert [a.spans[0] for a in attempts({"log": "S1FS1p"}, log=times)] == [(1, 3), (4, 6)]
+
+
+def test_a_file_that_is_named_after_an_attempt_may_hold_several() -> None:
+    found = attempts({"attempt_1.log": "S1p", "attempt_2.log": "S1FS1p"})
+    assert [dict(attempt.spans) for attempt in found] == [{0: (1, 3)}, {1: (1, 3)}, {1: (4, 6)}]

@@ -86,3 +86,9 @@ def test_a_bar_that_is_drawn_for_each_epoch_counts_no_steps_of_the_run(series):
 def test_a_run_that_goes_on_past_a_counter_is_not_at_its_end():
     more = run(losses(10), total=4000, line=60)
     assert ending([], COUNTED + more).finished is None
+
+
+def test_a_counter_at_its_total_is_no_end_where_another_program_goes_on():
+    more = run(losses(10), series="it=#", line=60)
+    assert ending([], COUNTED + more).finished is None
+    assert ending([], COUNTED + more[:2]).finished == "hint"

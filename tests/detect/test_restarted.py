@@ -9,12 +9,12 @@ from app.model import Compressed, LogFile, Marked, Sighting
 DEAD = "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026-01-02T03:04:05 ***"
 
 
-def told(lines, points=(), proofs=(), failures=()):
+def told(lines, points=(), proofs=(), failures=(), heads=()):
     log = Compressed((LogFile("job.log", 1, 200, 200),), tuple(lines), (), tuple(points))
     shown = {entry.number: entry for entry in lines}
     sightings = [Sighting("some_signal", shown[number], "proof") for number in proofs]
     marks = [Marked("gave_up", "failed", shown[number]) for number in failures]
-    return restarted_runs(log, marks, sightings).get(0, [])
+    return restarted_runs(log, marks, sightings, {0: heads}).get(0, [])
 
 
 def steps(first_line, first_step, count=6):
@@ -56,6 +56,19 @@ def test_the_first_line_of_a_file_that_comes_again_begins_another_run():
         *[line(number, f"step {number}") for number in range(6, 12)],
     ]
     assert told(lines, steps(6, 1), proofs=[2, 4]) == [3, 5]
+
+
+def test_the_first_line_behind_the_end_of_another_job_counts_as_one():
+    lines = [line(number, f"step {number}") for number in range(1, 6)]
+    lines += [
+        line(6, "training is complete"),
+        line(7, "run started at 06:00:00 by cron"),
+        line(8, "ModuleNotFoundError: No module named 'flash_attn'"),
+        line(9, "run started at 07:00:00 by cron"),
+        line(10, "FileNotFoundError: config/lm.yaml"),
+    ]
+    assert told(lines, steps(1, 1, 5), proofs=[8, 10]) == []
+    assert told(lines, steps(1, 1, 5), proofs=[8, 10], heads=[7]) == [9]
 
 
 def test_a_heartbeat_that_stands_first_is_no_beginning():
