@@ -3,6 +3,20 @@
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
+
+Awaited = Literal["", "another collective", "evaluation", "preparation"]
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """Where the fault may sit; what is not known is None."""
+
+    host: str | None = None
+    rank: int | None = None
+    gpu: str | None = None
+    nic: str | None = None
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)

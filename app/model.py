@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from app.incident import Recalled, Snippet
-from app.located import Located
+from app.located import Awaited, Located, Suspect
 
 Strength = Literal["proof", "clue", "echo", "context"]
 Confidence = Literal["high", "medium", "low"]
@@ -25,7 +25,6 @@ Action = Literal[
     "none",
 ]
 EndGrade = Literal["trainer", "wrapper", "hint"]
-Awaited = Literal["", "another collective", "evaluation", "preparation"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +213,7 @@ class Detected:
     saved: tuple[Marked, ...] = ()
     steps: int = 0
     remarks: tuple[str, ...] = ()
-    leads: tuple["Suspect", ...] = ()
+    leads: tuple[Suspect, ...] = ()
     awaited: Awaited = ""
 
 
@@ -291,17 +290,6 @@ class Evidence:
     line: int
     text: str
     why: str
-
-
-@dataclass(frozen=True, slots=True)
-class Suspect:
-    """Where the fault may sit; what is not known is None."""
-
-    host: str | None = None
-    rank: int | None = None
-    gpu: str | None = None
-    nic: str | None = None
-    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ or a mechanism is wrong). Advice is harmful where following it would hurt a heal
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from app.model import Diagnosis, Suspect
+from app.located import Suspect
+from app.model import Diagnosis
 from app.story import Answer, Place, Story
 
 ALL = "all"

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from app.cli.page import Mark, Page
-from app.model import Confidence, Diagnosis, ExplainedCause, Plan, Primary, Suspect, Verdict
+from app.located import Suspect
+from app.model import Confidence, Diagnosis, ExplainedCause, Plan, Primary, Verdict
 
 _MOST_SUSPECTS = 4
 _MOST_STORIES = 8

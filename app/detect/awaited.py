@@ -9,7 +9,8 @@ import re
 from collections.abc import Sequence
 
 from app.detect.collectives import parted
-from app.model import Awaited, Finding, Line, Point
+from app.located import Awaited
+from app.model import Finding, Line, Point
 
 _LOOKED_AT = 60  # lines before the first timeout
 _EVALUATES = re.compile(

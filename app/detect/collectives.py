@@ -11,7 +11,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from app.model import Line, Suspect
+from app.located import Suspect
+from app.model import Line
 
 # WorkNCCL(SeqNum=912, OpType=ALLREDUCE, NumelIn=4096, NumelOut=4096, Timeout(ms)=600000)
 _WORK = re.compile(r"Work\w+\(SeqNum=(\d+), OpType=(\w+)(?:, NumelIn=(\d+))?")

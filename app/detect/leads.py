@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from app.detect.collectives import odd_ones
 from app.detect.quiet import quiet_ones
-from app.model import Line, Marked, Point, Suspect
+from app.located import Suspect
+from app.model import Line, Marked, Point
 
 _MOST = 4
 _NUMBER = re.compile(r"\d{1,6}")

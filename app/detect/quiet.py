@@ -3,7 +3,8 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from app.model import Point, Suspect
+from app.located import Suspect
+from app.model import Point
 
 _FEWEST_STEPS = 3
 _FEWEST_RANKS = 3

@@ -7,8 +7,8 @@ that before what its words say in passing (`on node gpu-17`, `rank 3`).
 import re
 from collections.abc import Iterator
 
-from app.located import Located
-from app.model import Line, Marked, Sighting, Suspect
+from app.located import Located, Suspect
+from app.model import Line, Marked, Sighting
 
 # OOMKilling  node/gpu-n7   on host gpu-17   hostname: gpu-17
 _HOST_IN_WORDS = re.compile(

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from app.judge.printed import ended, in_words, peers, printer, rank_at
-from app.located import Located
-from app.model import Detected, Finding, Marked, Sighting, Suspect
+from app.located import Located, Suspect
+from app.model import Detected, Finding, Marked, Sighting
 from app.rulebook.rulebook import Rulebook
 
 _MOST = 6

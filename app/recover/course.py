@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.model import Awaited, Detected, Suspect, Verdict
+from app.located import Awaited, Suspect
+from app.model import Detected, Verdict
 
 HARDWARE = ("CUDAError", "ECCError", "NVLinkError", "NodeFailure", "NetworkError")
 

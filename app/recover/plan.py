@@ -7,7 +7,8 @@ without proof, and nothing restarts by itself while a bug may be the cause.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from app.model import Action, Finding, Job, Plan, Root, Suspect, Verdict
+from app.located import Suspect
+from app.model import Action, Finding, Job, Plan, Root, Verdict
 from app.recover.commands import commands, is_node
 from app.recover.course import HARDWARE, Course
 from app.recover.targets import is_borne_out, nodes_to_take_out

@@ -7,7 +7,8 @@ suspect of a proof may be known by its process or its address alone.
 
 from collections.abc import Sequence
 
-from app.model import Finding, Job, Suspect, Verdict
+from app.located import Suspect
+from app.model import Finding, Job, Verdict
 from app.recover.commands import is_node
 
 _MOST = 2

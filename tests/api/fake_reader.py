@@ -14,6 +14,7 @@ from pathlib import Path
 from backports import zstd
 
 from app.errors import SourceError
+from app.located import Suspect
 from app.model import (
     AttemptVerdict,
     Diagnosis,
@@ -24,7 +25,6 @@ from app.model import (
     Primary,
     Root,
     Seen,
-    Suspect,
     Verdict,
 )
 from app.store.outcome import Outcome

@@ -3,8 +3,8 @@
 import pytest
 
 from app.judge.suspects import suspects
-from app.located import Located
-from app.model import Detected, Ending, Finding, Marked, Sighting, Suspect
+from app.located import Located, Suspect
+from app.model import Detected, Ending, Finding, Marked, Sighting
 from tests.small_rules import a_cause, a_finding, a_line, a_rulebook, a_signal
 
 BOOK = a_rulebook(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.located import Located
-from app.model import Awaited, Detected, Ending, ExplainedCause, Marked, Primary, Suspect, Verdict
+from app.located import Awaited, Located, Suspect
+from app.model import Detected, Ending, ExplainedCause, Marked, Primary, Verdict
 from app.recover.course import Course, course
 from app.recover.plan import plan
 from tests.recover.test_plan import BOOK, Job, verdict

@@ -4,17 +4,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from app.model import (
-    Confidence,
-    Finding,
-    Job,
-    Plan,
-    Primary,
-    Root,
-    Strength,
-    Suspect,
-    Verdict,
-)
+from app.located import Suspect
+from app.model import Confidence, Finding, Job, Plan, Primary, Root, Strength, Verdict
 from app.recover.course import Course, repeated
 from app.recover.plan import plan
 from tests.small_rules import a_cause, a_finding, a_line, a_rulebook, a_signal
