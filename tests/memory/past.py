@@ -28,8 +28,8 @@ FAILURES = {
 class Past:
     """A database with diagnoses that became incidents."""
 
-    def __init__(self, folder: Path) -> None:
-        self.url = f"sqlite:///{folder / 'f.db'}"
+    def __init__(self, folder: Path, name: str = "f.db") -> None:
+        self.url = f"sqlite:///{folder / name}"
         self._engine = connect(self.url)
         migrate(self._engine)
         self.diagnoses = Diagnoses(self._engine)
