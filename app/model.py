@@ -64,13 +64,12 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class LogFile:
-    """One file of the job's log, as it was read; `note` says what was odd about it."""
+    """One file of the job's log, as it was read."""
 
     name: str
     bytes: int
     lines: int
     kept_lines: int
-    note: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +92,7 @@ class Point:
     A value that the line does not give is None; NaN and infinities are kept as they were printed.
     `series` names the line's shape, so that readings of different kinds are never compared.
     `step_seconds` is the duration of one step; `total_steps` what the line says the run will reach.
+    `text` is the start of the line behind its prefix.
     """
 
     file: int
@@ -106,22 +106,21 @@ class Point:
     grad_norm: float | None = None
     loss_scale: float | None = None
     step_seconds: float | None = None
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Compressed:
     """A log brought down to what may matter, in bounded memory.
 
-    `lines` stand in reading order: by file, then by line. `counts` says how many lines of the
-    whole log met each pattern, kept or not; `removed` how many lines each filter took away
-    (estimated from a sample on large logs).
+    `lines` stand in reading order: by file, then by line. `removed` says how many lines each filter
+    took away (estimated from a sample on large logs).
     """
 
     files: tuple[LogFile, ...]
     lines: tuple[Line, ...]
     templates: tuple[Template, ...]
     points: tuple[Point, ...]
-    counts: Mapping[int, int] = field(default_factory=dict)
     removed: Mapping[str, int] = field(default_factory=dict)
 
     @property

@@ -126,13 +126,12 @@ class AttemptOut(BaseModel):
 
 
 class LogFileOut(BaseModel):
-    """One file of the log; `note` says what was odd about it."""
+    """One file of the log."""
 
     name: str
     bytes: int
     lines: int
     kept_lines: int
-    note: str | None
 
 
 class LogOut(BaseModel):

@@ -6,7 +6,7 @@ they are cut at its edge, else (in a pipe) they are whole. What a log holds may 
 terminal: characters that do not print are replaced.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from app.cli.page import Mark, Page
@@ -161,11 +161,6 @@ def _figures(found: Diagnosis) -> Iterator[str]:
     yield f"{log.lines:,} lines, {log.bytes:,} bytes"
     yield f"{log.kept_lines:,} lines of {log.templates:,} kinds not routine"
     yield f"{log.seconds:.1f} s"
-    yield from _notes(found)
-
-
-def _notes(found: Diagnosis) -> Iterable[str]:
-    return (f"{file.name}: {file.note}" for file in found.log.files if file.note)
 
 
 def _spot(file: str, line: int, several: bool) -> str:

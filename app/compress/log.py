@@ -168,7 +168,6 @@ class _Taking:
             lines=tuple(self._lines),
             templates=with_printers(self._templates.templates(), self._lines),
             points=tuple(self._points),
-            counts=dict(self._budget.counts),
             removed=self._routine.shares_of(dropped),
         )
 

@@ -22,12 +22,13 @@ _ONE_PAIR = re.compile(r"[^:=|,]{1,80}(?:=|: ?)[^\s:=|,]{1,30}$")
 
 
 class Place(NamedTuple):
-    """Where a line stands, and when and by whom it was printed."""
+    """Where a line stands, when and by whom it was printed, and what it said."""
 
     file: int
     number: int
     rank: int | None
     time: float | None
+    text: str
 
 
 @dataclass(slots=True)
@@ -54,7 +55,7 @@ class Block:
         """Take what a line of the block tells."""
         if how.loss and how.loss_weight > self.loss_weight:
             self.loss, self.loss_key, self.loss_weight = loss, how.loss_key, how.loss_weight
-            self.place = Place(place.file, place.number, place.rank, place.time or self.place.time)
+            self.place = place._replace(time=place.time or self.place.time)
         if how.grad_norm and self.grad_norm is None:
             self.grad_norm = grad_norm
 
@@ -73,6 +74,7 @@ class Block:
             total_steps=self.total,
             loss=self.loss,
             grad_norm=self.grad_norm,
+            text=self.place.text,
         )
 
 

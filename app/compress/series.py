@@ -23,6 +23,7 @@ from app.compress.thinning import Tracks
 from app.model import Point
 
 _LONGEST = 16_384
+_LONGEST_SHOWN = 240  # characters of a line that are kept with its reading
 _SHAPES_BUDGET = 2_000_000  # characters
 _GAP = 4  # lines; more left out is another window of the log
 _LARGEST_STEP = 1e15
@@ -69,7 +70,7 @@ class SeriesReader:
         if self._table is not None:
             row = self._table.row(line)
             if row is not None:
-                self._take_row(row, Place(file, number, rank, time))
+                self._take_row(row, Place(file, number, rank, time, text[:_LONGEST_SHOWN]))
                 return
         if not (
             "loss" in line
@@ -94,7 +95,8 @@ class SeriesReader:
         if how is _UNSEEN:
             how = self._study(shape)
         if how is not None:
-            self._take(how, parts, line, Place(file, number, rank, time))
+            place = Place(file, number, rank, time, text[:_LONGEST_SHOWN])
+            self._take(how, parts, line, place)
 
     def points(self) -> tuple[Point, ...]:
         """Give all points in order of (file, number)."""
@@ -186,9 +188,9 @@ class SeriesReader:
             if epoch is not None:
                 passed = track.passed(epoch, step, total)
                 step, total = step + passed, total + passed
-        file, at, rank, time = place
+        file, at, rank, time, said = place
         track.held.add(
-            Point(file, at, series, time, rank, step, total, loss, grad_norm, scale, seconds)
+            Point(file, at, series, time, rank, step, total, loss, grad_norm, scale, seconds, said)
         )
 
     def _take_row(self, row: Row, place: Place) -> None:
@@ -208,6 +210,7 @@ class SeriesReader:
                 grad_norm=_norm(row.grad_norm) if row.grad_norm else None,
             )
             track.held.add(point)
+                text=place.text,
 
     def _close(self, memory: Memory) -> None:
         block, memory.block = memory.block, None

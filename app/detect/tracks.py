@@ -77,7 +77,7 @@ class Shown:
             self._at.setdefault((line.file, line.number), []).append(line)
 
     def line(self, point: Point) -> Line:
-        """Give the line of a reading; where it was not kept, say what was read from it.
+        """Give the line of a reading; where it was not kept, what the reading holds of it.
 
         Rank and host are left out: what a metric line tells is true of the whole job.
         """
@@ -85,22 +85,11 @@ class Shown:
         step = str(point.step)
         piece = next((p for p in pieces if step in p.text), pieces[-1] if pieces else None)
         if piece is None:
-            text = _reading(point)
-            return Line(point.file, point.number, raw=text, text=text, time=point.time)
+            said = point.text
+            return Line(point.file, point.number, raw=said, text=said, time=point.time)
         return of_the_job(replace(piece, time=piece.time or point.time))
 
 
 def of_the_job(line: Line) -> Line:
     """Take rank and host off a line, so that its printer is not suspected of what it tells."""
     return replace(line, rank=None, host=None)
-
-
-def _reading(point: Point) -> str:
-    told = (
-        ("step", point.step),
-        ("loss", point.loss),
-        ("grad norm", point.grad_norm),
-        ("loss scale", point.loss_scale),
-    )
-    values = ", ".join(f"{name} {value:g}" for name, value in told if value is not None)
-    return f"({values}, as read from this line)"

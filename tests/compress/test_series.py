@@ -153,6 +153,14 @@ BAR = "  2%|▏         | {step}/1800 [02:05<2:03:01, 4.17s/it]"
 EVAL_BAR = " 50%|█████     | {step}/40 [00:05<00:05, 4.17it/s]"
 
 
+def test_a_point_carries_the_start_of_its_line_as_it_was_printed():
+    (short,) = read("Step 7 | Loss: 2.1")
+    assert short.text == "Step 7 | Loss: 2.1"
+    (long,) = read("step 7 | loss: 2.1 | " + "x" * 1000)
+    assert long.text.startswith("step 7 | loss: 2.1 | x")
+    assert len(long.text) == 240
+
+
 def test_a_dict_takes_the_step_of_the_bar_before_it():
     bar, loss = read(BAR.format(step=30), "{'loss': 1.7, 'grad_norm': 0.4, 'epoch': 0.1}")
     assert (loss.step, loss.total_steps, loss.loss) == (30, 1800, 1.7)

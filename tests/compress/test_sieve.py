@@ -79,7 +79,6 @@ def test_of_a_probe_that_meets_too_much_the_first_and_the_last_lines_stay():
     late = found[PER_PROBE:]
     assert late == list(range(total - len(late), total))
     assert 2000 < len(late) < 10_000
-    assert log.counts[LEAKS] == total
 
 
 def test_a_loud_beginning_cannot_silence_what_comes_later(monkeypatch):

@@ -38,9 +38,10 @@ def test_a_broken_loss_stands_against_the_word_of_the_trainer():
     assert finding.summary == "the loss is no number at step 410 and stays so to the end"
 
 
-def test_a_line_that_was_not_kept_is_told_by_what_was_read_from_it():
-    finding = only(health(run(GOOD + [NAN] * 5), [], OPEN))
-    assert finding.first.raw == "(step 410, loss nan, as read from this line)"
+def test_a_line_that_was_not_kept_is_shown_by_its_reading():
+    points = [replace(point, text=f"step {point.step} loss nan") for point in run(GOOD + [NAN] * 5)]
+    finding = only(health(points, [], OPEN))
+    assert finding.first.raw == "step 410 loss nan"
 
 
 def test_what_holds_for_the_whole_job_accuses_no_rank():
