@@ -1,21 +1,24 @@
 """What a person or a model is shown of a log, within a budget of tokens.
 
-First faults first, then the end of the log, the lines round the faults, the kinds of lines that
-were kept, rarest first, and what the filters took away. Numbers are those of the original lines.
-What does not fit is left out from the end of a section (from the start of the log's end), and the
-section says how much. The page stays within its budget whatever the log holds.
+First the faults, then the log itself in its own order: whole where it fits, else the lines that a
+careful reader needs (see `excerpt`), with a note wherever something is left out. Then how training
+went, the kinds of lines that were not shown, and what the filters took away. Numbers are those of
+the original lines. The page stays within its budget whatever the log holds.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 
+from app.compress.excerpt import chosen
+from app.compress.milestones import milestones
 from app.model import Attempt, Compressed, Line, Template
 from app.token_count import tokens
 
-_NEIGHBOURS = 3
 _LONGEST = 400
 _LONGEST_FAULT = 1000
-_END_LINES = 40
+_FEW_LINES = 200  # of a log that is shown with long lines
 _NOTE = 8  # tokens
+_GAP = 6  # tokens of a note that lines are left out
 _BLANKS = dict.fromkeys([*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029], " ")
 
 
@@ -28,10 +31,11 @@ def digest(
     """Write the digest; `faults` are lines with why they matter, the first ones first."""
     page = _Page(budget_tokens)
     page.section("", [_head(log), *_attempts(attempts)], share=0.1)
-    page.section("First faults", _faults(log, faults), share=0.4)
-    page.section("End of the log", _end(log), share=0.6, keep_end=True)
-    page.section("Round the faults", _neighbours(log, faults), share=0.75)
-    page.section("Kinds of lines, rarest first", _kinds(log.templates), share=0.95)
+    page.section("First faults", _faults(log, faults), share=0.3)
+    title, rows, shown = _excerpt(log, faults, attempts, page.room(0.85))
+    page.section(title, rows, share=0.88)
+    page.section("Progress of training", _progress(log, shown), share=0.95)
+    page.section("Other kinds of lines, rarest first", _kinds(log, shown), share=0.98)
     page.section("Taken away by filters", _removed(log), share=1.0)
     return page.text()
 
@@ -43,13 +47,14 @@ class _Page:
         self._lines: list[str] = []
         self._left_out = 0
 
-    def section(
-        self, title: str, lines: Sequence[str], share: float, *, keep_end: bool = False
-    ) -> None:
+    def room(self, share: float) -> int:
+        """Tell how many tokens are left up to a share of the budget, a headline taken off."""
+        return int(self._budget * share) - self._used - 2 * _NOTE
+
+    def section(self, title: str, lines: Sequence[str], share: float) -> None:
         """Add lines while the page stays within the given share of its budget."""
         if not lines:
             return
-        allowed = int(self._budget * share)
         headline = f"== {title} ==" if title else ""
         note = f"… {len(lines)} more"
         if self._used + _cost(headline) + _cost(note) > self._budget:
@@ -57,12 +62,11 @@ class _Page:
             return
         if headline:
             self._add(headline)
-        room = allowed - self._used
-        fitting = _fitting(lines[::-1] if keep_end else lines, room, _cost(note))
-        left_out = [f"… {len(lines) - fitting} more"] if fitting < len(lines) else []
-        kept = lines[len(lines) - fitting :] if keep_end else lines[:fitting]
-        for line in (*left_out, *kept) if keep_end else (*kept, *left_out):
+        fitting = _fitting(lines, int(self._budget * share) - self._used, _cost(note))
+        for line in lines[:fitting]:
             self._add(line)
+        if fitting < len(lines):
+            self._add(f"… {len(lines) - fitting} more")
 
     def text(self) -> str:
         if self._left_out and self._budget >= 0:
@@ -112,19 +116,6 @@ def _faults(log: Compressed, faults: Sequence[tuple[Line, str]]) -> list[str]:
     return written
 
 
-def _neighbours(log: Compressed, faults: Sequence[tuple[Line, str]]) -> list[str]:
-    places = _places(log, faults)
-    shown = set(places)
-    written: list[str] = []
-    for at in places:
-        for index in range(max(0, at - _NEIGHBOURS), min(len(log.lines), at + _NEIGHBOURS + 1)):
-            line = log.lines[index]
-            if index not in shown and line.file == log.lines[at].file:
-                shown.add(index)
-                written.append(_numbered(line, log))
-    return written
-
-
 def _places(log: Compressed, faults: Sequence[tuple[Line, str]]) -> dict[int, str]:
     """Find the faults among the kept lines; of several reasons for a line the first is given."""
     place = {(line.file, line.number, line.raw): index for index, line in enumerate(log.lines)}
@@ -136,19 +127,47 @@ def _places(log: Compressed, faults: Sequence[tuple[Line, str]]) -> dict[int, st
     return found
 
 
-def _end(log: Compressed) -> list[str]:
-    if len(log.files) == 1:
-        return [_numbered(line, log) for line in log.lines[-_END_LINES:]]
-    last: dict[int, list[Line]] = {}
-    for line in log.lines:
-        last.setdefault(line.file, []).append(line)
-    each = max(2, _END_LINES // max(1, len(last)))
-    return [_numbered(line, log) for own in last.values() for line in own[-each:]]
+def _excerpt(
+    log: Compressed,
+    faults: Sequence[tuple[Line, str]],
+    attempts: Sequence[Attempt],
+    room: int,
+) -> tuple[str, list[str], set[int]]:
+    """Write the chosen lines in order, with their indices; a gap tells how many lines it is."""
+    longest = _LONGEST_FAULT if len(log.lines) < _FEW_LINES else _LONGEST
+    write = lru_cache(maxsize=None)(lambda index: _numbered(log.lines[index], log, longest))
+    indices = chosen(
+        log, list(_places(log, faults)), attempts, lambda index: _cost(write(index)) + _GAP, room
+    )
+    rows: list[str] = []
+    before: Line | None = None
+    for index in indices:
+        line = log.lines[index]
+        last = before.number if before and before.file == line.file else 0
+        if line.number > last + 1:
+            rows.append(f"… {line.number - last - 1} lines")
+        rows.append(write(index))
+        before = line
+    whole = len(indices) == len(log.lines)
+    return "The log, without routine lines" if whole else "From the log", rows, set(indices)
 
 
-def _kinds(templates: Sequence[Template]) -> list[str]:
-    rarest = sorted(templates, key=lambda template: (template.count, template.first))
-    return [f"{t.count:>7} x {_short(t.text)}  (line {t.first[1]}{_ranks(t)})" for t in rarest]
+def _progress(log: Compressed, shown: set[int]) -> list[str]:
+    """Write the metric lines that tell how training went, but those that are shown."""
+    seen = {(log.lines[index].file, log.lines[index].number) for index in shown}
+    told = [point for point in milestones(log.points) if (point.file, point.number) not in seen]
+    return [f"{_name(point.file, log)}{point.number}: {_short(point.text)}" for point in told]
+
+
+def _kinds(log: Compressed, shown: set[int]) -> list[str]:
+    """List the kinds of which no line is shown."""
+    seen = {(log.lines[index].file, log.lines[index].number) for index in shown}
+    rarest = sorted(log.templates, key=lambda template: (template.count, template.first))
+    return [
+        f"{t.count:>7} x {_short(t.text)}  (line {t.first[1]}{_ranks(t)})"
+        for t in rarest
+        if t.first not in seen and t.last not in seen
+    ]
 
 
 def _ranks(template: Template) -> str:
@@ -163,8 +182,11 @@ def _removed(log: Compressed) -> list[str]:
 
 
 def _numbered(line: Line, log: Compressed, longest: int = _LONGEST) -> str:
-    name = f"{_short(log.files[line.file].name)}:" if len(log.files) > 1 else ""
-    return f"{name}{line.number}: {_short(line.raw, longest)}"
+    return f"{_name(line.file, log)}{line.number}: {_short(line.raw, longest)}"
+
+
+def _name(file: int, log: Compressed) -> str:
+    return f"{_short(log.files[file].name)}:" if len(log.files) > 1 else ""
 
 
 def _short(text: str, longest: int = _LONGEST) -> str:

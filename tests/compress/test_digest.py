@@ -1,13 +1,16 @@
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.compress.digest import digest
-from app.model import Attempt, Compressed, Line, LogFile, Template
+from app.model import Attempt, Compressed, Line, LogFile, Point, Template
 from app.token_count import tokens
 from tests.compress.plant import read
+
+WHOLE = "The log, without routine lines"
 
 
 def a_line(number, raw, file=0):
@@ -30,27 +33,85 @@ def shown(page, title):
     return rest.partition("\n==")[0].splitlines()
 
 
-def test_the_first_faults_stand_first_with_their_neighbours_and_original_numbers():
-    lines = [a_line(number, f"line {number}") for number in range(100, 1200, 100)]
+def test_the_first_faults_stand_first_and_a_short_log_follows_whole_in_its_order():
+    lines = [a_line(number, f"line {number}") for number in range(1, 10)]
     page = digest(a_log(*lines), [(lines[5], "PumpFault: it leaks")], [], 6000)
-    assert shown(page, "First faults") == [
-        "-- PumpFault: it leaks",
-        "600: line 600",
-    ]
-    assert shown(page, "Round the faults") == [
-        f"{number}: line {number}" for number in range(300, 1000, 100) if number != 600
-    ]
-    assert page.index("First faults") < page.index("End of the log")
+    assert shown(page, "First faults") == ["-- PumpFault: it leaks", "6: line 6"]
+    assert shown(page, WHOLE) == [f"{number}: line {number}" for number in range(1, 10)]
+    assert page.index("First faults") < page.index(WHOLE)
 
 
-def test_a_page_without_faults_begins_with_the_end_of_the_log():
-    page = digest(a_log(a_line(7, "last words")), [], [], 6000)
+def test_lines_that_filters_took_away_leave_a_note_where_they_stood():
+    page = digest(a_log(a_line(3, "begin"), a_line(40, "end")), [], [], 6000)
+    assert shown(page, WHOLE) == ["… 2 lines", "3: begin", "… 36 lines", "40: end"]
+
+
+def test_a_page_without_faults_begins_with_the_log():
+    page = digest(a_log(a_line(1, "last words")), [], [], 6000)
     assert page.startswith("train.log: 5000 lines, 100 bytes; 1 lines are not routine\n")
-    assert shown(page, "End of the log") == ["7: last words"]
+    assert shown(page, WHOLE) == ["1: last words"]
     assert "First faults" not in page
 
 
-def test_a_neighbour_of_two_faults_is_shown_once():
+def test_of_a_long_log_the_neighbours_of_a_fault_and_the_end_are_shown():
+    lines = [a_line(number, f"{number} " + "word " * 40) for number in range(1, 500)]
+    page = digest(a_log(*lines), [(lines[250], "it leaks")], [], 2000)
+    numbers = [int(n) for n in re.findall(r"^(\d+): ", page, re.MULTILINE)]
+    assert {249, 250, 251, 252, 253, 499, 498} <= set(numbers)
+    assert "== From the log ==" in page
+
+
+def test_the_traceback_of_a_long_log_is_shown_whole_and_once():
+    rows = []
+    for rank in range(40):
+        rows += [
+            (rank, "Traceback (most recent call last):"),
+            (rank, '  File "train.py", line 12, in <module>'),
+            (rank, "    step(batch)"),
+            (rank, f"KeyError: 'rank {rank} lacks its shard'"),
+        ]
+    rows += [(None, f"note {n} " + "of the launcher " * 12) for n in range(200)]
+    lines = [
+        Line(0, n, text if rank is None else f"[rank{rank}]: {text}", text, rank)
+        for n, (rank, text) in enumerate(rows, 1)
+    ]
+    page = digest(a_log(*lines), [], [], 1500)
+    block = [f"{line.number}: {line.raw}" for line in lines[:4]]
+    assert [row for row in shown(page, "From the log") if row in block] == block
+    assert sum("lacks its shard" in row for row in page.splitlines()) <= 3
+
+
+def test_a_line_of_trouble_is_shown_however_long_the_log_is():
+    lines = [a_line(n, f"shard {n} " + "is read " * 20) for n in range(1, 900)]
+    lines[400] = a_line(401, "the pump could not be reached")
+    page = digest(a_log(*lines), [], [], 1500)
+    assert "401: the pump could not be reached" in page.splitlines()
+
+
+def test_the_last_words_of_the_rank_that_fell_silent_first_are_shown():
+    lines = [
+        Line(0, n, f"{n % 8}: reads {n} {'x' * 80}", f"reads {n} {'x' * 80}", n % 8, time=float(n))
+        for n in range(1, 900)
+        if n % 8 != 5 or n < 300
+    ]
+    page = digest(a_log(*lines), [], [], 2000)
+    assert "293: 5: reads 293" in page
+
+
+def test_of_the_progress_the_turns_are_told_as_they_were_printed():
+    points = [
+        Point(0, n, "s", step=n, loss=1.0 if n < 70 else 9.0, text=f"step {n} loss")
+        for n in range(99)
+    ]
+    page = digest(replace(a_log(a_line(99, "end")), points=tuple(points)), [], [], 6000)
+    told = shown(page, "Progress of training")
+    assert {"0: step 0 loss", "69: step 69 loss", "70: step 70 loss", "98: step 98 loss"} <= set(
+        told
+    )
+    assert len(told) < 40
+
+
+def test_a_fault_with_two_reasons_is_shown_once():
     lines = [a_line(number, f"line {number}") for number in range(1, 9)]
     page = digest(
         a_log(*lines), [(lines[2], "one"), (lines[4], "two"), (lines[2], "three")], [], 6000
@@ -72,7 +133,7 @@ def test_lines_of_several_files_say_which():
     page = digest(a_log(*lines, files=("a.log", "b.log")), [(lines[1], "it leaks")], [], 6000)
     assert page.startswith("2 files: 10000 lines")
     assert shown(page, "First faults") == ["-- it leaks", "b.log:9: nine"]
-    assert shown(page, "End of the log") == ["a.log:1: one", "b.log:9: nine"]
+    assert shown(page, WHOLE) == ["a.log:1: one", "… 8 lines", "b.log:9: nine"]
 
 
 def test_kinds_are_listed_rarest_first():
@@ -81,7 +142,7 @@ def test_kinds_are_listed_rarest_first():
         Template("once", 1, (0, 17), (0, 17), "once"),
     ]
     page = digest(a_log(templates=kinds), [], [], 6000)
-    assert shown(page, "Kinds of lines, rarest first") == [
+    assert shown(page, "Other kinds of lines, rarest first") == [
         "      1 x once  (line 17)",
         "    900 x often #  (line 1)",
     ]
@@ -106,14 +167,14 @@ def test_what_does_not_fit_is_counted():
     (left_out,) = (line for line in faults if line.startswith("…"))
     in_all = digest(a_log(*lines), [(line, "why") for line in lines], [], 10**7)
     assert int(left_out.split()[1]) == len(shown(in_all, "First faults")) - len(faults) + 1
-    assert "== End of the log ==" in page
+    assert "== From the log ==" in page
 
 
 def test_a_section_for_which_there_is_no_room_is_counted_too():
-    kinds = [Template("kind", 1, (0, 1), (0, 1), "kind")]
+    kinds = [Template("kind", 1, (0, 2), (0, 2), "kind")]
     log = a_log(a_line(1, "x"), templates=kinds, removed={"bars": 3})
-    page = digest(log, [], [], 60)
-    assert re.search(r"… [12] sections more\n$", page)
+    page = digest(log, [], [], 40)
+    assert re.search(r"… [123] sections more\n$", page)
 
 
 def test_the_fault_within_a_long_line_is_within_the_quotation():
