@@ -84,9 +84,12 @@ class Block:
 
 @dataclass(slots=True)
 class Chain:
-    """Tracebacks that Python printed as one, first raised first; `outer` carries them as text."""
+    """Tracebacks that Python printed as one, first raised first; `outer` carries them as text.
 
-    before: Line | None = None
+    `before` are the lines just before it, the nearest first.
+    """
+
+    before: tuple[Line, ...] = ()
     mark: Mark = ""
     outer: Block | None = None
     depth: int = 0

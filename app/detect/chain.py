@@ -36,6 +36,8 @@ _NOBODY_CALLS = frozenset({"__del__", "_run_finalizers", "_run_exitfuncs", "_exi
 _OUTERMOST = frozenset({"<module>", "_run_module_as_main", "_bootstrap", "_bootstrap_inner"})
 _QUESTIONS = frozenset({"AttributeError", "ImportError", "KeyError", "ModuleNotFoundError"})
 _HEAD_LOOKED_AT = 160
+# Python prints what nobody caught at the start of a line; loggers align it with their message.
+_INDENTED_BY_LOGGERS = 8
 
 
 def resolve(chain: Chain) -> tuple[Raised, ...]:
@@ -172,6 +174,8 @@ def _kind(chain: Chain, members: Sequence[Member]) -> Kind:
     if outermost and outermost[0][2] in _NOBODY_CALLS:
         return "ignored"
     block = chain.members[0][1]
+    if block.headed and block.base >= _INDENTED_BY_LOGGERS and not block.boxed:
+        return "logged"
     if _is_behind_logger(block.first) or _is_logged(chain.before, members[-1][1]):
         return "logged"
     if len(members) == 1 and not (block.headed or block.frames or block.nested):
@@ -184,16 +188,17 @@ def _is_behind_logger(line: Line) -> bool:
     return position > 0 and _LEVEL.search(line.raw[max(0, position - 300) : position]) is not None
 
 
-def _is_logged(before: Line | None, outermost: Block) -> bool:
-    """Say whether the line before a traceback is the log record that it was printed with.
+def _is_logged(before: Sequence[Line], outermost: Block) -> bool:
+    """Say whether a line before a traceback is the log record that it was printed with.
 
     A crash follows any line, most often a harmless one, and it begins at the module. What was
     caught begins at the function that caught it; after a mild line that must tell of a failure.
     """
-    if before is None or not outermost.frames or outermost.frames[0][2] in _OUTERMOST:
+    if not outermost.frames or outermost.frames[0][2] in _OUTERMOST:
         return False
-    level = _LEVEL.search(before.raw[:_HEAD_LOOKED_AT])
-    if level is None or _EXIT_CODE.search(before.raw):
+    levels = ((line, _LEVEL.search(line.raw[:_HEAD_LOOKED_AT])) for line in before)
+    record, level = next(((line, found) for line, found in levels if found), (None, None))
+    if record is None or level is None or _EXIT_CODE.search(record.raw):
         return False
-    told = before.raw[level.end() :]
+    told = record.raw[level.end() :]
     return bool(level["bad"] or level["ebad"] or _TELLS_OF_FAILURE.search(told))

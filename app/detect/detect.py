@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from app.detect.attempts import cut
 from app.detect.awaited import awaited
@@ -13,7 +14,7 @@ from app.detect.leads import leads
 from app.detect.locate import exits, locate
 from app.detect.meaning import understand
 from app.detect.reported import reported
-from app.detect.signals import marks, sight
+from app.detect.signals import is_benign, marks, sight
 from app.detect.traceback import find_raised
 from app.detect.windows import with_windows
 from app.located import Located
@@ -45,7 +46,8 @@ def look(log: Compressed, compiled: Compiled) -> Sighted:
     """Prove the scan's candidates over the whole log and cut it into attempts."""
     marked = marks(log.lines, compiled)
     on_lines = sight(log.lines, compiled)
-    sightings = understand(find_raised(log.lines), on_lines, compiled)
+    raised = find_raised(log.lines, partial(is_benign, compiled=compiled))
+    sightings = understand(raised, on_lines, compiled)
     return Sighted(log, sightings, marked, cut(log, marked, sightings), locate(log.lines, marked))
 
 

@@ -34,6 +34,7 @@ _MOST_MEMBERS = 64
 _MARK_HOLDS = 16
 _REVIEW_TURNS = 256
 _NEAR_TURNS = 16
+_MOST_BETWEEN = 3
 _QUOTES = ('"""', "'''")
 
 
@@ -45,6 +46,7 @@ class Printer:
         self._chains = chains
         self._turn = 0
         self._before: Line | None = None
+        self._recent: deque[Line] = deque(maxlen=_MOST_BETWEEN)
         self._open = OpenBlocks(labelled)
         self._talking: Block | None = None
         self._done: deque[Block] = deque(maxlen=_MOST_DONE)
@@ -64,6 +66,7 @@ class Printer:
         """Pass a line by."""
         self._turn += 1
         self._before = line
+        self._recent.appendleft(line)
 
     def feed(self, line: Line, text: str, before: Line | None = None) -> None:
         """Take the next line in; `before` stood before it in the file, whoever printed it."""
@@ -78,6 +81,7 @@ class Printer:
         elif not (self._read_code(line, margin.text) or self._read_box(line, margin.text)):
             self._read(line, margin.text, before)
         self._before = line
+        self._recent.appendleft(line)
 
     def _review(self) -> None:
         """Let go of what has waited in vain."""
@@ -153,10 +157,13 @@ class Printer:
         self._open.add(block)
         self._talking = None
 
-    def _place(self, line: Line, head: str, before: Line | None) -> Block:
-        """Make a block where it belongs: next in a chain, within an exception, or by itself."""
+    def _place(self, line: Line, head: str, before: Line | None, *, bare: bool = False) -> Block:
+        """Make a block where it belongs: next in a chain, within an exception, or by itself.
+
+        A `bare` exception is never next in a chain: a traceback is.
+        """
         link: Link = ""
-        if self._linked:
+        if self._linked and not bare:
             link, chain, _ = self._linked.popleft()
             if len(chain.members) >= _MOST_MEMBERS:
                 chain = self._new_chain(line, head, before)
@@ -172,12 +179,14 @@ class Printer:
     def _new_chain(self, line: Line, head: str, before: Line | None) -> Chain:
         mark = self._mark if line.number - self._marked_at <= _MARK_HOLDS else ""
         self._mark = ""
-        own = self._before
-        if own is not None and (line.number - own.number <= 1 or self._labelled):
-            before = own
-        elif self._labelled or before is None or line.number - before.number > 1:
-            before = None
-        chain = Chain(before, mark or ("reported" if "traceback :" in head else ""))
+        own = tuple(
+            other
+            for other in self._recent
+            if self._labelled or line.number - other.number <= _MOST_BETWEEN
+        )
+        if not (own or self._labelled or before is None):
+            own = (before,) if line.number - before.number <= _MOST_BETWEEN else ()
+        chain = Chain(own, mark or ("reported" if "traceback :" in head else ""))
         self._chains.append(chain)
         return chain
 
@@ -243,7 +252,7 @@ class Printer:
             within = talking is not None and (indent > talking.base or not named.sure)
             if not named.sure or within or (indent and not self._nesting.expects):
                 return False
-            block = self._place(line, "", None)
+            block = self._place(line, "", None, bare=True)
             block.base = indent
         self._open.remove(block)
         if block.boxed:

@@ -8,7 +8,7 @@ kept. No input makes it raise.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from app.detect.block import Block, Chain
@@ -39,9 +39,15 @@ _QUOTED = {
 }
 
 
-def find_raised(lines: Sequence[Line]) -> tuple[Raised, ...]:
-    """Find the exceptions in the kept lines of a log, in the order of their first lines."""
-    reading = _Reading()
+def find_raised(
+    lines: Sequence[Line], harmless: Callable[[Line], bool] = lambda line: False
+) -> tuple[Raised, ...]:
+    """Find the exceptions in the kept lines of a log, in the order of their first lines.
+
+    `harmless` lines of others may lie in a traceback, and are no part of it; it is asked only
+    where one is under way.
+    """
+    reading = _Reading(harmless)
     for line in lines:
         reading.take(line)
     return reading.give()
@@ -50,7 +56,8 @@ def find_raised(lines: Sequence[Line]) -> tuple[Raised, ...]:
 class _Reading:
     """Deals lines out to their printers."""
 
-    def __init__(self) -> None:
+    def __init__(self, harmless: Callable[[Line], bool]) -> None:
+        self._harmless = harmless
         self._chains: list[Chain] = []
         self._printers: dict[_Key, Printer] = {}
         self._before: Line | None = None
@@ -60,6 +67,8 @@ class _Reading:
     def take(self, line: Line) -> None:
         """Give a line to whoever printed it."""
         text, before = _spoken(line.text), self._before
+        if self._is_thrown_in(line, text):
+            return
         self._before = line
         if before is not None and (before.file != line.file or line.number - before.number > 2):
             before = None
@@ -74,6 +83,13 @@ class _Reading:
             printer.feed(line, text, before)
             if is_labelled(line) and HEADER in text:
                 self._lender, self._lent = printer, False
+
+    def _is_thrown_in(self, line: Line, text: str) -> bool:
+        """Say whether somebody else's harmless line lies in what a printer is telling."""
+        printer = self._printers.get((line.file, line.stream, line.rank, line.host))
+        if printer is None or printer.idle or text[:1].isspace() or stirs(text):
+            return False
+        return not _names_exception(text) and self._harmless(line)
 
     def _printer(self, line: Line, before: Line | None) -> Printer:
         labelled = is_labelled(line)

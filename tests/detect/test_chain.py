@@ -262,6 +262,13 @@ def test_a_look_up_that_is_caught_where_it_failed_is_no_origin(function, code, f
     assert the_one(LOOKED_UP.format(function=function, code=code, first=first)).type == type_
 
 
+def test_an_exception_without_a_traceback_is_no_part_of_a_chain():
+    log = READ_TWICE.format(again="raise e")
+    strange = log.replace("occurred:\n", "occurred:\nCondaError: run conda init first\n")
+    found = find_raised(read(strange))
+    assert [r.type for r in found if r.kind == "uncaught"] == ["ArrowInvalid"]
+
+
 def test_flow_control_is_no_origin():
     raised = the_one(
         """

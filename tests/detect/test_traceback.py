@@ -48,6 +48,44 @@ def test_lines_may_be_missing_between_those_of_a_traceback():
     assert raised.lines == {2, 3, 5, 6, 8}
 
 
+def test_harmless_lines_of_others_are_no_part_of_what_they_lie_in():
+    lines = PLAIN.strip().split("\n")[1:]
+    for place in (1, 3, 5, 7):
+        lines.insert(place, "df: /scratch: No such file or directory")
+    (raised,) = find_raised(read("\n".join(lines)), lambda line: line.text.startswith("df: "))
+    assert raised.frames == ("/opt/tern/train.py:90:<module>", "/opt/tern/train.py:71:main")
+    assert raised.lines == {n for n, text in enumerate(lines, 1) if not text.startswith("df: ")}
+
+
+PUSHED = """
+2026-03-04 11:12:13,555 - tern.metrics - WARNING - could not push
+{between}Traceback (most recent call last):
+  File "/opt/tern/metrics.py", line 30, in push
+    self.post(values)
+ConnectionError: 503
+"""
+
+
+@pytest.mark.parametrize(
+    ("between", "kind"),
+    [
+        ("", "logged"),
+        ("node-3 kernel: eth0: link is up\n", "logged"),
+        ("2026-03-04 11:12:14,000 - tern - INFO - step 4\n", "uncaught"),
+        ("a\nb\nc\n", "uncaught"),
+    ],
+    ids=["at_once", "behind_a_strange_line", "behind_another_record", "too_far_off"],
+)
+def test_the_record_that_a_traceback_was_printed_with_stands_just_before_it(between, kind):
+    assert the_one(PUSHED.format(between=between)).kind == kind
+
+
+def test_what_a_logger_aligns_with_its_message_was_caught():
+    lines = PLAIN.strip().split("\n")[1:]
+    assert the_one("\n".join(" " * 24 + line for line in lines)).kind == "logged"
+    assert the_one("\n".join("  " + line for line in lines)).kind == "uncaught"
+
+
 def test_a_record_whose_first_line_alone_has_a_label_is_read_whole():
     raised = the_one("[rank5]: " + "\n".join(PLAIN.strip().split("\n")[1:]) + "\nstep 4")
     assert (raised.first.rank, raised.type, len(raised.frames)) == (5, "KeyError", 2)
