@@ -16,6 +16,7 @@ FirstFaultError            500 / exit 1
 ├── NotReady               409 / exit 2   something asked for before it is there
 ├── Busy                   429 / exit 1   the queue is full; try again later
 ├── ModelError             502 / exit 1   a language model gave no answer; the rules' answer stands
+├── NotDelivered           502 / exit 1   a listener that did not take its message
 └── StoreError             503 / exit 1   the database or the data folder fails
 """
 
@@ -179,3 +180,13 @@ class StoreError(FirstFaultError):
     """The database or the data folder cannot be used."""
 
     status = 503
+
+
+class NotDelivered(FirstFaultError):
+    """A listener that did not take its message; `final` where it never will."""
+
+    status = 502
+
+    def __init__(self, detail: str, *, final: bool = False) -> None:
+        super().__init__(detail)
+        self.final = final

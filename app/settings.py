@@ -8,9 +8,17 @@ import os
 import re
 import socket
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, ByteSize, Field, SecretStr
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ByteSize,
+    ConfigDict,
+    Field,
+    SecretStr,
+    StringConstraints,
+)
 from pydantic_settings import (
     BaseSettings,
     NoDecode,
@@ -50,6 +58,21 @@ def _tokens(value: object) -> object:
     if twice := {name for name in names if names.count(name) > 1}:
         raise ValueError(f"token {min(twice)} is named twice")
     return tuple(tokens)
+
+
+class Listener(BaseModel):
+    """Whom to tell of diagnoses, and of which; an empty filter lets all through."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,64}$")]
+    url: SecretStr  # those of chat hooks are as good as a password
+    form: Literal["json", "slack"] = "json"
+    secret: SecretStr | None = None
+    causes: tuple[str, ...] = ()
+    domains: tuple[str, ...] = ()
+    clusters: tuple[str, ...] = ()
+    confidences: tuple[str, ...] = ()
 
 
 class Settings(BaseSettings):
@@ -128,6 +151,18 @@ class Settings(BaseSettings):
         default=(),
         description="secrets (whsec_…) that sign reports of job exits, separated by commas; any "
         "of them is taken, so that they can be changed one after the other",
+    )
+    listeners: tuple[Listener, ...] = Field(
+        default=(),
+        description="who is told when a diagnosis has ended: a JSON list (or TOML tables) of name, "
+        "url, form (json or slack), secret, and filters causes, domains, clusters, confidences",
+    )
+    callback_hosts: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)] = Field(
+        default=(), description="hosts that the callback_url of a request may name"
+    )
+    callback_private: bool = Field(
+        default=False,
+        description="whether these may be at addresses that the internet does not know",
     )
     quiet_log_seconds: float = Field(
         default=10,

@@ -32,6 +32,7 @@ Int32 = Annotated[int, Field(ge=-(2**31), lt=2**31)]
 Uri = Annotated[
     str, StringConstraints(max_length=4096, pattern=r"^file://(localhost)?/[^?#\x00]*$")
 ]
+Callback = Annotated[str, StringConstraints(max_length=2048, pattern=r"^https?://[!-~]+$")]
 Time = Annotated[datetime, BeforeValidator(_no_number)]
 Id = Annotated[str, StringConstraints(pattern=r"^dg_[0-7][0-9A-HJKMNP-TV-Z]{25}$")]
 
@@ -68,6 +69,9 @@ class RawQuery(JobForm):
 
     nodes: Annotated[tuple[Node, ...], Field(max_length=32)] = ()  # a URL holds no more
     wait: float = Field(default=0, ge=0, le=600, description="seconds to wait for the answer")
+    callback_url: Callback | None = Field(
+        default=None, description="is posted the event `diagnosis.completed`, signed"
+    )
 
 
 class LogAtUri(BaseModel):
@@ -114,6 +118,7 @@ class DiagnosisRequest(BaseModel):
     model_config = ConfigDict(extra="forbid")
     log: LogForm
     job: JobForm = JobForm()
+    callback_url: Callback | None = None
 
 
 class ListQuery(BaseModel):

@@ -5,7 +5,7 @@ sent, or be named or contained in a JSON document, which is small and read whole
 """
 
 from collections.abc import AsyncIterator
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 
 from fastapi import Request
 
@@ -21,7 +21,16 @@ _RAW = ("", "text/plain", "application/octet-stream")
 _FIRST_BYTES = {"gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd"}
 
 
-async def read(request: Request, query: RawQuery, service: Service) -> tuple[Job, list[Origin]]:
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """A request taken apart."""
+
+    job: Job
+    origins: list[Origin]
+    callback_url: str | None
+
+
+async def read(request: Request, query: RawQuery, service: Service) -> Intake:
     """Read a whole request; when this returns an uploaded log is on the disk."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     encoding = request.headers.get("content-encoding", "identity").strip().lower()
@@ -38,12 +47,10 @@ async def read(request: Request, query: RawQuery, service: Service) -> tuple[Job
         raise Unsupported(f"Content-Encoding {encoding!r} is not known; use gzip, zstd or none")
     check_length(request, service.settings.max_upload_bytes)
     upload = await service.receive(_checked(request.stream(), encoding))
-    return query.job(), [upload]
+    return Intake(query.job(), [upload], query.callback_url)
 
 
-async def _from_json(
-    request: Request, query: RawQuery, service: Service
-) -> tuple[Job, list[Origin]]:
+async def _from_json(request: Request, query: RawQuery, service: Service) -> Intake:
     form = parsed(await body_of(request), DiagnosisRequest)
     log = form.log
     if isinstance(log, LogAtUri):
@@ -52,7 +59,8 @@ async def _from_json(
         origins = [await service.place(uri) for uri in log.uris]
     else:
         origins = [await service.receive(_once(log.text.encode()))]
-    return _joined(query.job(), form.job.job()), origins
+    job = _joined(query.job(), form.job.job())
+    return Intake(job, origins, form.callback_url or query.callback_url)
 
 
 def _joined(by_query: Job, by_body: Job) -> Job:

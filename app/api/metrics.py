@@ -65,5 +65,10 @@ class _OfService(Collector):
         yield CounterMetricFamily(
             "firstfault_worker_deaths", "Worker processes that were replaced", crew.deaths
         )
+        yield CounterMetricFamily(
+            "firstfault_delivery_failures",
+            "Tries to tell a listener that failed",
+            self._service.listeners.failures,
+        )
         yield GaugeMetricFamily("firstfault_queued", "Diagnoses that wait", crew.queued)
         yield GaugeMetricFamily("firstfault_running", "Diagnoses that run", crew.running)

@@ -65,8 +65,8 @@ async def diagnose(
     within so many seconds; else, and without `wait`, it is to be had from `Location`.
     """
     await service.crew.admit()
-    job, origins = await intake.read(request, query, service)
-    id = await service.submit(job, tuple(origins))
+    told = await intake.read(request, query, service)
+    id = await service.submit(told.job, tuple(told.origins), told.callback_url)
     record = await service.find(id, query.wait)
     ended = record.status in ("complete", "failed")
     response = _of_record(record, service, 200 if ended else 202)

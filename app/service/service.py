@@ -19,8 +19,10 @@ from app.errors import SourceError, SourceTooLarge, StoreError
 from app.incident import Incident, Recalled, Snippet
 from app.model import Job
 from app.service.exits import JobExits
+from app.service.listeners import Listeners
 from app.settings import Settings
 from app.store.database import connect
+from app.store.deliveries import Deliveries
 from app.store.diagnoses import Diagnoses, Entry, Origin, Place, Record, Request, Upload
 from app.store.executors import Executors
 from app.store.exits import Exits
@@ -33,7 +35,7 @@ from app.store.threads import StoreThreads
 from app.store.uploads import Uploads
 from app.work import worker
 from app.work.crew import Crew, State
-from app.work.durable import Durable
+from app.work.durable import URGENT, Durable
 from app.work.keeping import Keeping
 from app.work.lane import Lane
 from app.work.presence import Presence
@@ -82,12 +84,16 @@ class Service:
             self._presence = Presence(
                 settings.executor, Executors(engine), self._threads, self._durable
             )
+            self.listeners = Listeners(
+                settings, Deliveries(engine), self._diagnoses, self._threads, self._durable
+            )
             self.crew = Crew(
                 lanes,
                 self._diagnoses,
                 self._threads,
                 self._durable,
                 self._order,
+                self.listeners.announce,
                 queue_limit=settings.queue_limit,
                 diagnosis_seconds=settings.diagnosis_seconds,
             )
@@ -142,10 +148,14 @@ class Service:
         """Check a log URI."""
         return Place(str(await asyncio.to_thread(self._roots.place, uri)))
 
-    async def submit(self, job: Job, origins: tuple[Origin, ...]) -> str:
+    async def submit(
+        self, job: Job, origins: tuple[Origin, ...], callback_url: str | None = None
+    ) -> str:
         """Accept a diagnosis and give its id; raise Busy where too many wait."""
-        request = Request(new_id(), job, origins)
-        await self.crew.accept(request)
+        if callback_url is not None:
+            callback_url = self.listeners.check(callback_url)
+        request = Request(new_id(), job, origins, callback_url=callback_url)
+        await self.crew.accept(request, URGENT)
         return request.id
 
     async def find(self, id: str, wait_seconds: float = 0.0) -> Record:
@@ -288,6 +298,7 @@ class Service:
             try:
                 await self.exits.tend()
                 await self.crew.tend()
+                await self.listeners.tend()
             except StoreError as error:
                 log.warning("accepted diagnoses could not be looked after", detail=str(error))
             await asyncio.sleep(_TEND_SECONDS)

@@ -29,7 +29,7 @@ _BY_ID = Row.id == bindparam("id_")
 _ADD = insert(Row)
 _FIND = select(
     Row.id, Row.status, Row.created_at, Row.job, Row.answer,
-    Row.fault_kind, Row.fault_status, Row.fault_detail,
+    Row.fault_kind, Row.fault_status, Row.fault_detail, Row.revision, Row.callback_url,
 ).where(_BY_ID)  # fmt: skip
 _DIGEST = select(Row.status, Row.digest).where(_BY_ID)
 _ENTRIES = select(
@@ -68,6 +68,7 @@ class Request:
     job: Job
     origins: tuple[Origin, ...]
     status: str = "queued"
+    callback_url: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,8 @@ class Record:
     job: str
     answer: str | None
     fault: Fault | None
+    revision: int = 1
+    callback_url: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +126,7 @@ class Diagnoses:
         """Read one; raise NotFound."""
         row = self._one(_FIND, id)
         fault = Fault(row[5], row[6], row[7] or "") if row[5] and row[6] else None
-        return Record(row[0], row[1], row[2], row[3], row[4], fault)
+        return Record(row[0], row[1], row[2], row[3], row[4], fault, row[8], row[9])
 
     def digest(self, id: str) -> str:
         """Read the digest of one; raise NotReady or NotFound where there is none."""
@@ -200,6 +203,7 @@ def row_of(request: Request) -> dict[str, object]:
         "id": request.id,
         "status": request.status,
         "created_at": time.time(),
+        "callback_url": request.callback_url,
         "cluster": request.job.cluster,
         "job_id": request.job.job_id,
         "job": _job_text(request.job),

@@ -1,4 +1,4 @@
-"""Names for diagnoses that sort by the time they were given: `dg_` and a ULID."""
+"""Names that sort by the time they were given: the kind (`dg` for diagnoses) and a ULID."""
 
 import re
 import secrets
@@ -9,9 +9,10 @@ _RANDOM_BITS = 80
 _FORM = re.compile(r"dg_[0-7][0-9A-HJKMNP-TV-Z]{25}")
 
 
-def new_id() -> str:
+def new_id(kind: str = "dg") -> str:
     """Give a new id."""
-    return _written(int(time.time() * 1000) << _RANDOM_BITS | secrets.randbits(_RANDOM_BITS))
+    now = int(time.time() * 1000)
+    return _written(now << _RANDOM_BITS | secrets.randbits(_RANDOM_BITS), kind)
 
 
 def first_id_at(seconds: float) -> str:
@@ -25,5 +26,6 @@ def is_id(text: str) -> bool:
     return _FORM.fullmatch(text) is not None
 
 
-def _written(number: int) -> str:
-    return "dg_" + "".join(_ALPHABET[number >> shift & 31] for shift in range(125, -5, -5))
+def _written(number: int, kind: str = "dg") -> str:
+    digits = "".join(_ALPHABET[number >> shift & 31] for shift in range(125, -5, -5))
+    return f"{kind}_{digits}"

@@ -4,7 +4,7 @@ Times are seconds since the epoch. What is only ever handed back whole (the job,
 kept as JSON text; what is searched for has a column.
 """
 
-from sqlalchemy import Boolean, Double, Index, Integer, LargeBinary, String, Text
+from sqlalchemy import Boolean, Double, Index, Integer, LargeBinary, String, Text, UniqueConstraint
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 
@@ -39,6 +39,7 @@ class DiagnosisRow(Table):
     fault_detail: Mapped[str | None] = mapped_column(Text)
     answer: Mapped[str | None] = mapped_column(Text)
     digest: Mapped[str | None] = mapped_column(Text)
+    callback_url: Mapped[str | None] = mapped_column(Text)
     cluster: Mapped[str | None] = mapped_column(String(256))
     exit_key: Mapped[str | None] = mapped_column(String(64), unique=True)
     webhook_id: Mapped[str | None] = mapped_column(String(256), unique=True)
@@ -148,4 +149,27 @@ class IncidentRow(Table):
     __table_args__ = (
         Index("ix_incidents_changed_at", "changed_at", "id"),
         Index("ix_incidents_fingerprint", "fingerprint"),
+    )
+
+
+class DeliveryRow(Table):
+    """One message to one listener, from `pending` to `sent` or `dead`."""
+
+    __tablename__ = "deliveries"
+
+    id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    diagnosis_id: Mapped[str] = mapped_column(String(32))
+    revision: Mapped[int] = mapped_column(Integer)
+    listener: Mapped[str] = mapped_column(String(64))
+    url: Mapped[str] = mapped_column(Text)
+    form: Mapped[str] = mapped_column(String(16))
+    status: Mapped[str] = mapped_column(String(16))
+    tries: Mapped[int] = mapped_column(Integer)
+    last_error: Mapped[str | None] = mapped_column(Text)
+    created_at: Mapped[float] = mapped_column(Double)
+    ended_at: Mapped[float | None] = mapped_column(Double)
+
+    __table_args__ = (
+        UniqueConstraint("diagnosis_id", "revision", "listener", name="uq_deliveries"),
+        Index("ix_deliveries_status", "status"),
     )

@@ -10,7 +10,7 @@ import contextlib
 import math
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 import structlog
@@ -77,7 +77,11 @@ class _Live:
 
 
 class Crew:
-    """Takes diagnoses from the book; `write_order` says what a worker is told."""
+    """Takes diagnoses from the book.
+
+    `write_order` says what a worker is told; `announce` is called after each answer, and again
+    where the process died before it was done.
+    """
 
     def __init__(
         self,
@@ -86,6 +90,7 @@ class Crew:
         threads: StoreThreads,
         durable: Durable,
         write_order: Callable[[Request], worker.Order],
+        announce: Callable[[str], Awaitable[None]],
         *,
         queue_limit: int,
         diagnosis_seconds: float,
@@ -98,6 +103,7 @@ class Crew:
         self._threads = threads
         self._durable = durable
         self._write_order = write_order
+        self._announce = announce
         self._queue_limit = queue_limit
         self._diagnosis_seconds = diagnosis_seconds
         self._live: dict[str, _Live] = {}
@@ -159,7 +165,9 @@ class Crew:
 
     async def remake(self, id: str, why: str, mark: str) -> None:
         """Have a diagnosis made again; the same `mark` asks for the same making."""
-        await self._durable.entrust(_AGAIN, f"{id}:{mark}", id, why, priority=PATIENT)
+        revision = (await self._threads.run(self._diagnoses.find, id)).revision
+        told = (id, why, str(revision))
+        await self._durable.entrust(_AGAIN, f"{id}:{mark}", *told, priority=PATIENT)
 
     async def tend(self) -> None:
         """Enter into the book what is accepted and not there; close what is given up there."""
@@ -212,29 +220,38 @@ class Crew:
     async def _make(self, id: str) -> None:
         """Make a diagnosis, once; a second call finds it ended and does nothing."""
         request = await self._threads.insist(self._diagnoses.request, id)
-        if request is None or request.status != "queued" or id in self._live:
+        if request is None or id in self._live:
             return
-        live = self._live[id] = _Live()
-        try:
-            async with self._lane() as lane:
-                live.run(lane)
-                await self._diagnose(request, lane)
-        finally:
-            del self._live[id]
-            live.changed.set()
+        if request.status == "queued":
+            live = self._live[id] = _Live()
+            try:
+                async with self._lane() as lane:
+                    live.run(lane)
+                    await self._diagnose(request, lane)
+            finally:
+                del self._live[id]
+                live.changed.set()
+        await self._announce(id)
 
-    async def _make_again(self, id: str, why: str) -> None:
-        """Make a diagnosis that has an answer; one that fails now leaves that as it is."""
+    async def _make_again(self, id: str, why: str, revision: str) -> None:
+        """Make a diagnosis that has an answer, unless a later one than `revision` is there.
+
+        One that fails now leaves the answer as it is.
+        """
         request = await self._threads.insist(self._diagnoses.request, id)
         if request is None or request.status in ("queued", "waiting"):
+            return
+        if (await self._threads.insist(self._diagnoses.find, id)).revision > int(revision):
+            await self._announce(id)
             return
         async with self._lane() as lane:
             result = (await self._read(request, lane)).result
         if isinstance(result, Fault):
             log.warning("not made again", diagnosis_id=id, kind=result.kind, detail=result.detail)
             return
-        revision = await self._threads.insist(self._diagnoses.replace, id, result, why)
-        log.info("made again", diagnosis_id=id, cause=result.cause, revision=revision, why=why)
+        await self._threads.insist(self._diagnoses.replace, id, result, why)
+        log.info("made again", diagnosis_id=id, cause=result.cause, why=why)
+        await self._announce(id)
 
     @contextlib.asynccontextmanager
     async def _lane(self) -> AsyncIterator[Lane]:
