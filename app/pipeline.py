@@ -73,8 +73,25 @@ def diagnose(
     `progress` is told the bytes of text read so far. Raises SourceError for what cannot be read.
     """
     started = time.perf_counter()
-    job = job or Job()
     log = compressed(inputs, compiled, limits, progress)
+    return judged(log, compiled, job=job, memory=memory, limits=limits, started=started)
+
+
+def judged(
+    log: Compressed,
+    compiled: Compiled,
+    *,
+    job: Job | None = None,
+    memory: Memory | None = None,
+    limits: Limits = Limits(),  # noqa: B008  # a frozen value
+    started: float | None = None,
+) -> Diagnosis:
+    """Judge a log that was compressed before; the second half of a diagnosis.
+
+    `started` is when the first half began, by `time.perf_counter`.
+    """
+    started = time.perf_counter() if started is None else started
+    job = job or Job()
     sighted = look(log, compiled)
     *earlier, (detected, verdict, root) = _verdicts(sighted, compiled, job)
     told = _told(sighted, [verdict for _, verdict, _ in earlier])
