@@ -51,7 +51,7 @@ _LOSS = re.compile(
 # actor/pg_loss:-0.016 | 'policy_loss': 0.004 | 'loss/policy_avg': 0.0009
 _POLICY = re.compile(r"(?:^|[/_ ])(?:policy|pg|actor|ppo)[_ /]loss$|^loss/policy(?:_avg)?$")
 # epoch 0 step 42/4338  ce 0.2136
-_LOSS_BY_NATURE = ("ce", "nll", "xent", "cross_entropy")
+_LOSS_BY_NATURE = ("ce", "nll", "xent", "cross_entropy", "mlm", "cost")
 # val_loss=2.31 | eval loss at step | valid loss at iteration
 _EVAL = re.compile(
     r"(?:^|[^a-z])(?:val|valid|validation|eval|evaluation|test|dev|cv|heldout)(?![a-z])"
@@ -87,7 +87,7 @@ _MAIN_LOSSES = {
 # global_step: 14 | "global_step/max_steps": "10/273" | num_updates=54300 | Iter(train) [ 510/2046]
 _STEP = re.compile(
     r"^(.*?)(?<![a-z])(global[ _-]?steps?(?:/max_steps)?|num_updates|steps_completed|step|"
-    r"iteration|iter|it|batch|episode)(?:\(train\))?$"
+    r"iteration|iter|it|upd|update|batch|episode)(?:\(train\))?$"
 )
 _STEP_WEIGHTS = {
     "num_updates": 50,
@@ -96,6 +96,8 @@ _STEP_WEIGHTS = {
     "iteration": 30,
     "iter": 30,
     "it": 25,
+    "upd": 25,
+    "update": 25,
 }
 # max_steps 1000 | timing_s/step:121.0 | micro_step=40 | Saved a checkpoint at step | per iteration
 _NOT_STEP = re.compile(

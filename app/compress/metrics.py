@@ -26,6 +26,11 @@ _NOT_METRICS = re.compile(
     r"\bsav(?:ed|ing)\b|\bdef |\bimport |\bself\.| [<>=+]= |\w(?:error|exception|warning): |"
     r"^\s*file \""
 )
+# Config(max_steps=300, lr=0.001) | --train-iters 5000 | {'num_train_steps': 300, 'debug': false
+_GOAL_AMONG_SETTINGS = re.compile(
+    r"(?<![a-z])(?:(?:max|total|num|n)[_-])?(?:train(?:ing)?[_-])?(?:steps|iters|iterations)"
+    r"[\"']?(?:[=:] ?| )#(?![.,]?#)"
+)
 _FLAG = re.compile(r"\b(?:true|false)\b")
 # :::MLLOG {"time_ms": 1714990760344, … "key": "tracked_stats", "value": {"train_loss": 1.31}
 _MLLOG = re.compile(r':::mllog .{0,200}"key": ?"(tracked_stats|train_loss)"')
@@ -86,15 +91,21 @@ def recipe(texts: Sequence[str]) -> Recipe | None:
     None for lines that report no progress.
     """
     whole = "#".join(texts)
-    if (
-        len(texts) < 2
-        or _NOT_METRICS.search(whole)
-        or len(_FLAG.findall(whole)) >= _FLAGS_OF_SETTINGS
-    ):
+    if len(texts) < 2:
         return None
+    if _NOT_METRICS.search(whole) or len(_FLAG.findall(whole)) >= _FLAGS_OF_SETTINGS:
+        return _planned(whole)
     if ":::mllog" in whole and not _MLLOG.search(whole):
         return None
     return _Study(Shape(texts)).recipe()
+
+
+def _planned(whole: str) -> Recipe | None:
+    """Find the number of steps among settings that are printed in a row."""
+    setting = _GOAL_AMONG_SETTINGS.search(whole)
+    if setting is None:
+        return None
+    return Recipe("goal", goal=_part(whole.count("#", 0, setting.end() - 1)))
 
 
 class _Study:
@@ -142,7 +153,7 @@ class _Study:
         alone = (
             shape.step >= 0
             or loss.quoted
-            or shape.has("pace", "epoch", "rate")
+            or shape.has("step", "pace", "epoch", "rate")
             or shape.is_told_by("seconds")
             or _ALONE.match(shape.whole.rstrip()) is not None
         )

@@ -32,9 +32,9 @@ _MOST_IN_VAIN = 200_000  # characters
 _MOST_HEADERS = 64  # lines that were looked at
 # iter(train) [ 510/2046] | loss train (curr): 1.199 | 11.8750 loss, | [batch=160/3200]
 _HINT = re.compile(
-    r"(?:loss|step|iter|epoch|norm|scale|batch|%\||\b(?:ce|nll)\b)[^#]{0,32}#|# loss"
+    r"(?:loss|step|iter|epoch|norm|scale|batch|%\||\b(?:ce|nll|xent|mlm)\b)[^#]{0,32}#|# loss"
 )
-_SURE = re.compile(r"(?:loss|step|\b(?:ce|nll))[\"' :=]{1,4}#|%\|")
+_SURE = re.compile(r"(?:loss|step|\b(?:ce|nll|xent|mlm))[\"' :=]{1,4}#|%\|")
 # a number that is no part of a word: a header has none
 _LONE_NUMBER = re.compile(r"(?<![a-z_@])[0-9]|\bnan\b|\binf\b")
 _UNSEEN = Recipe("")
@@ -82,6 +82,8 @@ class SeriesReader:
             or "[batch=" in line
             or " ce" in line
             or "nll" in line
+            or "xent" in line
+            or " mlm" in line
         ):
             return
         if len(line) > _LONGEST:
@@ -208,9 +210,9 @@ class SeriesReader:
                 total_steps=_whole(row.total) if row.total else None,
                 loss=number(row.loss) if row.loss else None,
                 grad_norm=_norm(row.grad_norm) if row.grad_norm else None,
+                text=place.text,
             )
             track.held.add(point)
-                text=place.text,
 
     def _close(self, memory: Memory) -> None:
         block, memory.block = memory.block, None

@@ -14,6 +14,7 @@ from statistics import median_low
 from app.model import Line, Point
 
 _BEATS = 3
+_LAST_WORDS = 8  # lines of a launcher, a supervisor or a clean-up that end a silence
 _DAY, _QUARTER = 86_400, 21_600
 _FIRST_DATE = 1e8
 _HALF_YEAR = 180 * _DAY
@@ -113,7 +114,7 @@ def last_silence(
     thing that was printed.
     """
     beats = _beats([c.line for c in after])
-    beats |= {id(c.line) for c in after if (c.line.file, c.line.number) in watchers}
+    beats |= {id(c.line) for c in after if _place(c.line) in watchers}
     until = killed if killed is not None else after[-1].time if after else since
     signs = [c for c in after if id(c.line) not in beats and (killed is None or c.time < killed)]
     begin = signs[-1].time if signs else since
@@ -123,6 +124,30 @@ def last_silence(
         last_sign=signs[-1].line if signs else None,
         beats=sum(begin < c.time <= until for c in after if id(c.line) in beats),
     )
+
+
+def silence_before_last_words(
+    since: float, after: Sequence[Clocked], watchers: Container[tuple[int, int]] = ()
+) -> Silence | None:
+    """Measure the longest silence that only some last words follow: those of who ended it."""
+    beats = _beats([c.line for c in after])
+    signs = [c for c in after if id(c.line) not in beats and _place(c.line) not in watchers]
+    words = signs[-_LAST_WORDS:]
+    before = signs[: len(signs) - len(words)]
+    begins = [(before[-1].time, before[-1].line) if before else (since, None)]
+    begins += [(c.time, c.line) for c in words]
+    gaps = [
+        (word.time - begin, begin, sign) for (begin, sign), word in zip(begins, words, strict=False)
+    ]
+    if not gaps:
+        return None
+    seconds, begin, sign = max(gaps, key=lambda gap: gap[0])
+    beaten = sum(begin < c.time <= begin + seconds for c in after if id(c.line) in beats)
+    return Silence(begin, seconds, sign, beaten)
+
+
+def _place(line: Line) -> tuple[int, int]:
+    return line.file, line.number
 
 
 def _beats(lines: Sequence[Line]) -> set[int]:

@@ -9,7 +9,7 @@ ends is that error's. Silence that a person or a time limit ends is what they pu
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from app.detect.pace import Pace, pace
@@ -19,11 +19,12 @@ from app.detect.silence import (
     clocked,
     is_dated,
     last_silence,
+    silence_before_last_words,
     times_of,
     with_carried,
 )
 from app.detect.tracks import Track
-from app.model import Finding, Line, Marked, Point
+from app.model import Finding, Line, Marked, Point, Strength
 
 _LONGEST_TIMES = 5.0
 _USUAL_TIMES = 20.0
@@ -79,7 +80,11 @@ def stall(
         return None
     silence = _silence(last, timeline, times, _places_of_ends(found, marks), _watchers(found))
     if silence is None or not _is_overdue(silence, known):
-        return None
+        if last is None or _failed_after(last, found, ("proof", "clue")):
+            return None
+        silence = _before_last_words(last, timeline, times, _watchers(found))
+        if silence is None or not _is_overdue(silence, known):
+            return None
     sign = silence.last_sign or timeline[0].line
     return Stall(last, sign, silence, _fell_silent(timeline, silence))
 
@@ -115,10 +120,12 @@ def _is_at_its_end(last: Point) -> bool:
     return total is not None and last.step is not None and last.step >= total
 
 
-def _failed_after(last: Point, found: Sequence[Finding]) -> bool:
+def _failed_after(
+    last: Point, found: Sequence[Finding], strengths: Container[Strength] = ("proof",)
+) -> bool:
     """Say whether an error is proven that shows after the last step."""
     return any(
-        finding.strength == "proof"
+        finding.strength in strengths
         and finding.cause not in _HARMLESS
         and any(_is_after(sighting.line, last) for sighting in finding.sightings)
         for finding in found
@@ -155,6 +162,22 @@ def _silence(
         return last_silence(since, after, None, watchers)
     silence = last_silence(since, after, by_then, watchers)
     return silence if silence.seconds >= _LONG_WORK_SECONDS else None
+
+
+def _before_last_words(
+    last: Point,
+    timeline: Sequence[Clocked],
+    times: Mapping[tuple[int, int], float],
+    watchers: Collection[tuple[int, int]],
+) -> Silence | None:
+    """Take hours of silence for a stall though somebody spoke at the very end."""
+    since = _time(last, times)
+    if since is None:
+        return None
+    since = max(since, _latest_before(last, timeline))
+    after = [c for c in timeline if c.time > since and is_dated(c.time) == is_dated(since)]
+    silence = silence_before_last_words(since, after, watchers)
+    return silence if silence and silence.seconds >= _LONG_WORK_SECONDS else None
 
 
 def _ended_by(

@@ -91,6 +91,26 @@ FORMATS = [
         ("iter #", 2000, 2000, 3.17, None, None, None),
     ),
     (
+        "the number of steps stands among settings",
+        "Config(lr=0.001, steps=300, seed=1)\ntrain step 299 loss 3.21\ntrain step 300 loss 3.17",
+        ("train step #", 300, 300, 3.17, None, None, None),
+    ),
+    (
+        "the number of steps is a flag",
+        "python t.py --lr 3e-4 --train-iters 300 --save 50\nstep 300 loss 3.17",
+        ("step #", 300, 300, 3.17, None, None, None),
+    ),
+    (
+        "updates and cross entropy by their short names",
+        "upd=40 xent=3.2110 ups=2.1",
+        ("upd=# xent", 40, None, 3.211, None, None, 1 / 2.1),
+    ),
+    (
+        "a batch that is counted beside a loss",
+        "worker0 | batch 12 | loss 1.2110",
+        ("worker# | batch #", None, None, 1.211, None, None, None),
+    ),
+    (
         "steps from 0 on, one in ten told",
         "setting training iterations to 30\nstep 0 loss 3.2\nstep 10 loss 3.1\nstep 20 loss 3.0",
         ("step #", 20, 20, 3.0, None, None, None),

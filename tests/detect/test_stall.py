@@ -181,3 +181,18 @@ def test_a_kill_without_a_clock_ends_a_very_long_silence_only():
         behind = line(61, "loader workers are gone", time=LAST + seconds)
         found = found_in([*PRINTED, stopped, behind], [told("Cancelled", stopped, "clue")])
         assert (found is not None) == stalled
+
+
+def test_last_words_after_hours_of_silence_do_not_undo_it():
+    words = line(60, "supervisor: killing pid 812", time=LAST + 14400)
+    more = [line(61 + n, f"shutting down part {'abc'[n]}", time=LAST + 14401) for n in range(3)]
+    found = found_in([*PRINTED, words, *more])
+    assert found is not None
+    assert found.silence.seconds == 14400
+    assert found_in([*PRINTED, words, *more], [told("ConnectionError", words, "clue")]) is None
+
+
+def test_much_that_is_said_after_a_silence_shows_that_the_job_goes_on():
+    words = [f"reading part {chr(97 + n)} of the evaluation" for n in range(12)]
+    later = [line(60 + n, text, time=LAST + 14400 + n) for n, text in enumerate(words)]
+    assert found_in([*PRINTED, *later]) is None
