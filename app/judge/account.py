@@ -14,9 +14,7 @@ from app.rulebook.relation import Link, Relation
 _LAST_SHARE, _LAST_SECONDS = 0.05, 30.0
 
 # Whoever waited in vain, was killed or was told to stop knows that it happened, and never why.
-_KNOW_NOT_WHY = frozenset(
-    {"NCCLTimeoutError", "NCCLRemoteError", "Stalled", "Cancelled", "Unknown"}
-)
+KNOW_NOT_WHY = frozenset({"NCCLTimeoutError", "NCCLRemoteError", "Stalled", "Cancelled", "Unknown"})
 _TAKEN_OFF = frozenset({"Preempted", "TimeLimitExceeded"})
 
 
@@ -81,7 +79,7 @@ def _weighs_enough(by: Event, event: Event) -> bool:
     culprit, finding = by.finding, event.finding
     if finding.strength == "echo":
         return True
-    if finding.cause in _KNOW_NOT_WHY:
+    if finding.cause in KNOW_NOT_WHY:
         return culprit.strength != "echo" or culprit.general
     if culprit.strength == "echo":
         return False
@@ -97,7 +95,7 @@ def _began_before(by: Event, event: Event) -> bool:
 def _last_moments(event: Event) -> float:
     """Seconds before the end of a wait in which nothing can have begun it; 0 for what is none."""
     began, ended = event.finding.onset, event.finding.first.time
-    if began is None or ended is None or event.finding.cause not in _KNOW_NOT_WHY:
+    if began is None or ended is None or event.finding.cause not in KNOW_NOT_WHY:
         return 0.0
     return min(_LAST_SECONDS, _LAST_SHARE * max(0.0, ended - began))
 

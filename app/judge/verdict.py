@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from app.judge.account import KNOW_NOT_WHY
 from app.judge.completion import is_completed, scheduler_agrees
 from app.judge.primary import rank
 from app.judge.suspects import of_a_death, suspects
@@ -27,6 +28,7 @@ from app.model import (
 from app.rulebook.rulebook import OUTCOMES, Rulebook
 
 _MOST_EVIDENCE = 12
+_FOR_WANT_OF_BETTER = frozenset({*KNOW_NOT_WHY, "NativeCrash", "CalledProcessError"})
 _PLACES = ("host", "peer_host", "peer", "ip", "path", "mount", "gpu", "nic")
 
 
@@ -119,10 +121,17 @@ def _outcome(
 
 
 def _confidence(root: Finding, others: Sequence[Finding], job: Job) -> Confidence:
+    """Say how sure the grounds make: `high` only for a proof that names the fault, and alone.
+
+    A wait, a crash and an exception in nobody's words are named for want of something better, which
+    the log may not hold. What plain words say of another fault is no rival, yet a doubt.
+    """
     rivals = [other for other in others if _is_rival(other, root)]
-    if root.strength == "proof":
-        return "medium" if rivals or scheduler_agrees(job) else "high"
-    return "medium" if root.strength == "clue" and not rivals else "low"
+    if root.strength != "proof":
+        return "medium" if root.strength == "clue" and not rivals else "low"
+    doubts = any(other.general and other.cause != root.cause for other in others)
+    named = root.cause not in _FOR_WANT_OF_BETTER and not root.general
+    return "high" if named and not (rivals or doubts or scheduler_agrees(job)) else "medium"
 
 
 def _summary(title: str, told: str) -> str:

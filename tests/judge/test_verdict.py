@@ -1,5 +1,7 @@
 """One verdict: completed, unknown or a cause, how sure we are, and the lines that show it."""
 
+from dataclasses import replace
+
 import pytest
 
 from app.judge.verdict import fingerprint, judge
@@ -112,6 +114,22 @@ def test_other_roots_of_other_causes_are_told() -> None:
 )
 def test_confidence_is_a_word_for_the_grounds(findings: list[Finding], confidence: str) -> None:
     assert shown(*findings).primary.confidence == confidence
+
+
+@pytest.mark.parametrize("cause", ["NCCLTimeoutError", "Stalled"])
+def test_what_is_named_for_want_of_better_is_not_sure(cause: str) -> None:
+    assert shown(found(cause)).primary.confidence == "medium"
+
+
+def test_an_exception_in_nobodys_words_is_not_sure() -> None:
+    assert shown(replace(found("KeyError"), general=True)).primary.confidence == "medium"
+
+
+def test_plain_words_of_another_fault_are_a_doubt_and_no_rival() -> None:
+    words = replace(found("ECCError", 20, "echo"), general=True)
+    verdict = shown(found("KeyError"), words)
+    assert (verdict.primary.cause, verdict.primary.confidence) == ("KeyError", "medium")
+    assert verdict.other_roots == ()
 
 
 def test_a_log_that_shows_nothing_is_unknown() -> None:
