@@ -227,6 +227,7 @@ class _Routine:
             if rule.do == "drop" and rule.status == "stable"
             for source in rule.match
         ]
+        self._filters += [(routine.name, routine.match) for routine in compiled.written]
         self._of_shape: dict[str, str] = {}
         self._counts: dict[str, int] = {}
 

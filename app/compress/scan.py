@@ -22,7 +22,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from app.rulebook.compiled import Compiled
+from app.rulebook.compiled import Compiled, is_trouble, line_regexp
+from app.rulebook.trouble import TROUBLE
 
 Ints = npt.NDArray[np.int32]
 Wide = npt.NDArray[np.int64]
@@ -72,6 +73,8 @@ class Scanner:
         self._database = compiled.database
         self._dropped = compiled.dropped
         self._one = compiled.dropped_line
+        self._written = compiled.dropped_if_calm
+        self._one_written = line_regexp(self._written) if self._written else None
         self._scratch = hyperscan.Scratch(self._database)
         self._threads = threading.local()
 
@@ -93,22 +96,30 @@ class Scanner:
 
     def _survivors(self, data: memoryview, starts: Ints) -> npt.NDArray[np.bool_]:
         lines = len(starts) - 1
-        if self._dropped is None or not lines:
+        if not lines or (self._dropped is None and self._written is None):
             return np.ones(lines, dtype=bool)
         if len(data) <= _SMALL:
             return self._few_survivors(data, starts)
         values = [None, pa.py_buffer(starts), pa.py_buffer(data)]
         whole = pa.Array.from_buffers(pa.binary(), lines, values, null_count=0)
-        met = pc.match_substring_regex(whole, self._dropped)
-        bits = np.frombuffer(met.buffers()[1], np.uint8)
-        kept: npt.NDArray[np.bool_] = np.unpackbits(bits, count=lines, bitorder="little") == 0
-        return kept
+        met = _meeting(self._dropped, whole)
+        if self._written:
+            calm = _meeting(self._written, whole)
+            if calm.any():
+                met |= calm & ~_meeting(TROUBLE.line, whole)
+        return ~met
 
     def _few_survivors(self, data: memoryview, starts: Ints) -> npt.NDArray[np.bool_]:
         """Ask the same RE2 line by line: arrow compiles the filters for every call, in 5 ms."""
         bounds = starts.tolist()
         lines = (bytes(data[a:b]) for a, b in itertools.pairwise(bounds))
-        return np.fromiter((self._one.search(line) is None for line in lines), bool)
+        return np.fromiter((self._survives(line) for line in lines), bool)
+
+    def _survives(self, line: bytes) -> bool:
+        if self._dropped is not None and self._one.search(line) is not None:
+            return False
+        written = self._one_written
+        return written is None or written.search(line) is None or is_trouble(line)
 
     def _hits(self, data: memoryview, starts: Ints, repeated: int) -> tuple[Ints, Ints, Ints]:
         found = array("q")  # end and probe in one number: a block may hold a million hits
@@ -132,6 +143,14 @@ class Scanner:
             scratch = self._scratch.clone()
             self._threads.scratch = scratch
         return scratch
+
+
+def _meeting(regex: str | None, lines: pa.Array) -> npt.NDArray[np.bool_]:
+    """Say which lines a regex meets."""
+    if regex is None:
+        return np.zeros(len(lines), bool)
+    bits = np.frombuffer(pc.match_substring_regex(lines, regex).buffers()[1], np.uint8)
+    return np.unpackbits(bits, count=len(lines), bitorder="little").view(np.bool_)
 
 
 def _has_colours(data: memoryview) -> bool:

@@ -7,9 +7,10 @@ kept in the cache folder, by the rulebook's hash and the versions that made it.
 """
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import Literal
@@ -18,9 +19,11 @@ import hyperscan
 import re2
 
 from app.rulebook.load import made_by, write_whole
-from app.rulebook.pattern import parse
+from app.rulebook.pattern import Pattern, parse
 from app.rulebook.rulebook import Rulebook
 from app.rulebook.signal import Signal
+from app.rulebook.trouble import TROUBLE
+from app.written import Routine
 
 ProbeKind = Literal["signal", "mark", "keep", "trace"]
 
@@ -61,8 +64,16 @@ class Compiled:
 
     def __init__(self, rulebook: Rulebook, cache: Path | None = None) -> None:
         self.rulebook = rulebook
+        self.written: tuple[Routine, ...] = ()
         self._cache = cache
         self._exact: dict[str, re2._Regexp] = {}
+
+    def with_written(self, written: Sequence[Routine]) -> "Compiled":
+        """Add filters that were written for one type of job; the database is shared."""
+        _ = self.database  # made before it is shared
+        other = copy(self)
+        other.written = tuple(written)
+        return other
 
     @cached_property
     def probes(self) -> tuple[Probe, ...]:
@@ -117,16 +128,17 @@ class Compiled:
     @cached_property
     def dropped(self) -> str | None:
         """The union of all filters that drop lines, for lines that keep their line end."""
-        patterns = [
+        return _union(
             self.rulebook.patterns[source]
             for rule in self.rulebook.filters
             if rule.do == "drop" and rule.status == "stable"
             for source in rule.match
-        ]
-        anchored = [pattern.line.removeprefix("^") for pattern in patterns if pattern.anchored]
-        loose = [pattern.line for pattern in patterns if not pattern.anchored]
-        parts = [f"^(?:{'|'.join(anchored)})"] if anchored else []
-        return "|".join([*parts, *loose]) or None
+        )
+
+    @property
+    def dropped_if_calm(self) -> str | None:
+        """The union of the written filters, which spare a line that holds a word of trouble."""
+        return _union(parse(routine.match) for routine in self.written)
 
     def may_be_benign(self, text: str) -> bool:
         """Say whether any benign pattern meets a line, `unless` left aside."""
@@ -143,7 +155,7 @@ class Compiled:
     @cached_property
     def dropped_line(self) -> "re2._Regexp":
         """The same union, compiled to be asked for single lines."""
-        return re2.compile((self.dropped or "").encode("latin-1"), _latin1())
+        return line_regexp(self.dropped or "")
 
     def holds(self, source: str, text: str) -> bool:
         """Prove a pattern on one cleaned line, without its facts."""
@@ -180,6 +192,29 @@ class Compiled:
             regexp = re2.compile(known.exact.encode("latin-1"), _latin1())
             self._exact[source] = regexp
         return regexp
+
+
+def line_regexp(form: str) -> "re2._Regexp":
+    """Compile a form for lines, to be asked for single lines."""
+    return re2.compile(form.encode("latin-1"), _latin1())
+
+
+def is_trouble(line: bytes) -> bool:
+    """Say whether a line holds a word for which no written filter may take it away."""
+    return _trouble().search(line) is not None
+
+
+@cache
+def _trouble() -> "re2._Regexp":
+    return line_regexp(TROUBLE.line)
+
+
+def _union(patterns: Iterable[Pattern]) -> str | None:
+    every = tuple(patterns)
+    anchored = [pattern.line.removeprefix("^") for pattern in every if pattern.anchored]
+    loose = [pattern.line for pattern in every if not pattern.anchored]
+    parts = [f"^(?:{'|'.join(anchored)})"] if anchored else []
+    return "|".join([*parts, *loose]) or None
 
 
 def _latin1() -> re2.Options:

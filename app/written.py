@@ -1,0 +1,81 @@
+"""Filters that a language model wrote for one type of job, and what a log tells of its type."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+FilterState = Literal["active", "off", "retired"]
+
+
+@dataclass(frozen=True, slots=True)
+class Routine:
+    """What a filter does: it takes lines away that its regex meets."""
+
+    name: str
+    match: str
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A filter that has passed all gates.
+
+    `hits` are lines that it takes away, `misses` lines that it must not. `votes` of `answers`
+    answers met the same lines; `share` is the part of the log's lines that it takes away.
+    """
+
+    name: str
+    title: str
+    why: str
+    match: str
+    hits: tuple[str, ...]
+    misses: tuple[str, ...]
+    votes: int
+    answers: int
+    share: float
+
+    @property
+    def routine(self) -> Routine:
+        """What it does."""
+        return Routine(self.name, self.match)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Lines that are alike and that no filter explains; `samples` are some, as printed."""
+
+    text: str
+    count: int
+    samples: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Volume:
+    """How much of a log is left when routine lines are gone.
+
+    `tokens` is what all lines that are left would take, `lines` how many the log has, `kept` how
+    many are left. `kinds` are the largest of them; there are none where a digest holds them all.
+    """
+
+    tokens: int = 0
+    lines: int = 0
+    kept: int = 0
+    kinds: tuple[Kind, ...] = ()
+    removed: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def ratio(self) -> float:
+        """The part of the lines that is left."""
+        return self.kept / max(1, self.lines)
+
+
+Outline = frozenset[int]
+"""Hashes of the line templates that a log repeats: what logs of one type of job have in common."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobType:
+    """A type of job, its usual lines, and the filters that were written for it."""
+
+    name: str
+    outline: Outline
+    routines: tuple[Routine, ...] = ()
