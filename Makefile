@@ -1,6 +1,7 @@
 # The two commands a newcomer needs are `make run` and `make test`; both set everything up.
 PYTHON ?= python3
 BIN := .venv/bin
+EXTRAS ?= dev# `make test EXTRAS=embeddings,dev` tests the packaged model too; it brings torch
 EXAMPLE := fixtures/CUDAError/timeouts_everywhere_one_illegal_access.log
 
 .PHONY: run test lint check bench docker-dry-run clean
@@ -10,7 +11,7 @@ run: .venv/.installed
 	$(BIN)/firstfault serve
 
 test: lint
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto -rs
 
 lint: .venv/.installed-dev
 	$(BIN)/ruff check app tests
@@ -34,7 +35,7 @@ docker-dry-run:
 
 .venv/.installed-dev: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet -c constraints.txt -e '.[dev]'
+	$(BIN)/pip install --quiet -c constraints.txt -e '.[$(EXTRAS)]'
 	touch $@ .venv/.installed
 
 clean:

@@ -21,7 +21,7 @@ from app.memory.words import Words
 
 MOST = 100_000
 _CANDIDATES = 50
-_RRF = 10  # of 10 and 60 the better on labelled logs, see `python -m tests.retrieval`
+_RRF = 10  # of 10 and the usual 60 the better on labelled logs (python -m tests.retrieval)
 _AGREEING = 2
 _LOOKED_AT = 5
 _OVERLAP_SECONDS = 10.0  # in which what began earlier may be committed later
@@ -105,7 +105,7 @@ class Memory:
         vectors = {**confirmed, **self._space.vectors({*by_words, *by_index})}
         likeness = {id: _cosine(vector, other) for id, other in vectors.items() if id != but}
         by_likeness = sorted(likeness, key=lambda id: (-likeness[id], id))
-        best = _joined(by_likeness, [id for id in by_words if id != but])[:_CANDIDATES]
+        best = joined(by_likeness, [id for id in by_words if id != but])[:_CANDIDATES]
         closest = [id for id in by_likeness if id in confirmed][:_LOOKED_AT]
         known = self._shelf.incidents({*best, *closest})
         ranked = _distinct([known[id] for id in best if id in known])
@@ -147,7 +147,7 @@ class Memory:
         return {**kept, **new}
 
 
-def _joined(*ranked: Sequence[str]) -> list[str]:
+def joined(*ranked: Sequence[str]) -> list[str]:
     """Join rankings by reciprocal ranks (Cormack, Clarke & Buettcher 2009)."""
     scores: dict[str, float] = {}
     for ids in ranked:

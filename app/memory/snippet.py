@@ -48,11 +48,16 @@ _TROUBLE = re.compile(
 # KeyError: 'labels' · NCCL WARN Cuda failure · kernel: NVRM: Xid · PANIC: ...
 _NAMED = re.compile(r"\b\w*(?:Error|Exception|Fault)\b\W+\w|\bXid\b|(?i:\bfatal|\bpanic|\bwarn )")
 # ChildFailedError · srun: error: n1: task 3: Exited with exit code 1 · error_file: <N/A>
+# ncclUnhandledCudaError: Call to CUDA function failed.
 _REPORT = re.compile(
-    r"ChildFailedError|error_file|first observed failure|NO_OTHER_FAILURES|To enable traceback"
+    r"^nccl\w+Error:|ChildFailedError|error_file|first observed failure|NO_OTHER_FAILURES"
+    r"|To enable traceback"
     r"|(?i:^srun|slurmstepd|failures:|above exception|killing subprocess|sending process)"
 )
-_CODE_OF_TRACEBACK = re.compile(r"\s*(?:File \"|raise \w|\^+|return |except )")
+# frame #3: c10::Error::Error(c10::SourceLocation, ...) + 0x96 (0x7f... in /libc10.so)
+_CODE_OF_TRACEBACK = re.compile(
+    r"\s*(?:File \"|raise \w|\^+|return |except |frame #\d|#\d+ +0x|Exception raised from )"
+)
 
 
 def snippet(
