@@ -30,13 +30,19 @@ def answer(
         "recovery": asdict(diagnosis.plan),
         "precedents": [asdict(one) for one in diagnosis.recalled.precedents],
         "attempts": [asdict(attempt) for attempt in diagnosis.attempts],
-        "opinion": None,
-        "remarks": [*verdict["remarks"], *([note] if (note := diagnosis.recalled.note) else [])],
+        "opinion": asdict(diagnosis.opinion) if diagnosis.opinion else None,
+        "remarks": [*verdict["remarks"], *notes(diagnosis)],
         "log": log,
         "versions": {
             "firstfault": version("firstfault"),
             "rules": diagnosis.rules,
-            "prompts": None,
-            "model": None,
+            "prompts": diagnosis.asked.prompts if diagnosis.asked else None,
+            "model": diagnosis.asked.model if diagnosis.asked else None,
         },
     }
+
+
+def notes(diagnosis: Diagnosis) -> list[str]:
+    """Say what could not be asked: memory, a model."""
+    asked = diagnosis.asked.note if diagnosis.asked else None
+    return [note for note in (diagnosis.recalled.note, asked) if note]

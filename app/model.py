@@ -10,6 +10,7 @@ from typing import Literal
 
 from app.incident import Recalled, Snippet
 from app.located import Awaited, Located, Suspect
+from app.opinion import Asked, Opinion
 
 Strength = Literal["proof", "clue", "echo", "context"]
 Confidence = Literal["high", "medium", "low"]
@@ -386,6 +387,8 @@ class Diagnosis:
     job: Job
     digest: str
     rules: str
-    method: Literal["rules", "memory"] = "rules"
+    method: Literal["rules", "memory", "rules+model", "model"] = "rules"
     recalled: Recalled = Recalled()
     snippet: Snippet = Snippet()
+    opinion: Opinion | None = None
+    asked: Asked | None = None

@@ -1,12 +1,14 @@
-"""The diagnosis as one readable function, without side effects.
+"""The diagnosis by rules and memory as one readable function, without side effects.
 
 read ──► compress ──► detect ──► judge ──► recall ──► recover
 bytes    lines        findings   verdict   precedents plan
+
+What a model makes of a doubt that is left, `consult` tells.
 """
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
@@ -34,7 +36,7 @@ from app.read.named import completed, printers
 from app.read.prefix import PrefixReader
 from app.read.source import Source, sources
 from app.read.terminal import clean
-from app.recover.course import course
+from app.recover.course import Course, course
 from app.recover.plan import plan
 from app.recover.precedent import by_precedent
 from app.rulebook.compiled import Compiled
@@ -59,6 +61,24 @@ class Memory(Protocol):
         """Find the incidents that are most like this one."""
 
 
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A diagnosis by rules and memory, with what a second look at the same log needs."""
+
+    diagnosis: Diagnosis
+    sighted: Sighted
+    detected: Detected
+    root: Finding | None
+    course: Course
+    compiled: Compiled
+    sources: tuple[Source, ...] = ()
+
+    def digest(self, budget_tokens: int) -> str:
+        """Write the digest anew within another budget."""
+        log, attempts = self.sighted.log, self.sighted.attempts
+        return digest(log, _faults(self.detected, self.root), attempts, budget_tokens)
+
+
 def diagnose(
     inputs: Sequence[Path | BinaryIO],
     compiled: Compiled,
@@ -68,13 +88,30 @@ def diagnose(
     limits: Limits = Limits(),  # noqa: B008  # a frozen value
     progress: Progress | None = None,
 ) -> Diagnosis:
-    """Find out what ended the job that wrote these logs.
+    """Find out what ended the job that wrote these logs, by rules and memory.
 
     `progress` is told the bytes of text read so far. Raises SourceError for what cannot be read.
     """
+    return examine(
+        inputs, compiled, job=job, memory=memory, limits=limits, progress=progress
+    ).diagnosis
+
+
+def examine(
+    inputs: Sequence[Path | BinaryIO],
+    compiled: Compiled,
+    *,
+    job: Job | None = None,
+    memory: Memory | None = None,
+    limits: Limits = Limits(),  # noqa: B008  # a frozen value
+    progress: Progress | None = None,
+) -> Case:
+    """Diagnose, and keep what led there."""
     started = time.perf_counter()
-    log = compressed(inputs, compiled, limits, progress)
-    return judged(log, compiled, job=job, memory=memory, limits=limits, started=started)
+    files = sources(inputs)
+    log = _compressed(files, compiled, limits, progress)
+    case = judged(log, compiled, job=job, memory=memory, limits=limits, started=started)
+    return replace(case, sources=files)
 
 
 def judged(
@@ -85,7 +122,7 @@ def judged(
     memory: Memory | None = None,
     limits: Limits = Limits(),  # noqa: B008  # a frozen value
     started: float | None = None,
-) -> Diagnosis:
+) -> Case:
     """Judge a log that was compressed before; the second half of a diagnosis.
 
     `started` is when the first half began, by `time.perf_counter`.
@@ -99,7 +136,7 @@ def judged(
     snippet, recalled = _recalled(sighted, detected, verdict, memory)
     found = remembered(verdict, recalled, rulebook)
     went = course(detected, verdict, [before for _, before, _ in earlier])
-    return Diagnosis(
+    diagnosis = Diagnosis(
         verdict=found or verdict,
         plan=by_precedent(found, rulebook) if found else plan(verdict, root, rulebook, job, went),
         attempts=told,
@@ -111,6 +148,7 @@ def judged(
         recalled=recalled,
         snippet=snippet,
     )
+    return Case(diagnosis, sighted, detected, root, went, compiled)
 
 
 def compressed(
@@ -120,7 +158,12 @@ def compressed(
     progress: Progress | None = None,
 ) -> Compressed:
     """Read and compress; the first half of a diagnosis."""
-    files = sources(inputs)
+    return _compressed(sources(inputs), compiled, limits, progress)
+
+
+def _compressed(
+    files: Sequence[Source], compiled: Compiled, limits: Limits, progress: Progress | None
+) -> Compressed:
     log = compress(
         tuple(source.name for source in files),
         _all_blocks(files, limits),

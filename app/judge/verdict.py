@@ -36,14 +36,19 @@ def judge(
     detected: Detected, rulebook: Rulebook, files: Sequence[LogFile], job: Job
 ) -> tuple[Verdict, Finding | None]:
     """Give the verdict and the finding that it rests on, None for an outcome."""
-    known = [f for f in detected.findings if f.cause in rulebook.causes or f.cause == "Unknown"]
-    ranking = rank(known, rulebook)
+    ranking = ranked(detected, rulebook)
     if is_completed(detected, ranking, rulebook, job):
-        return _outcome("Completed", detected, ranking, files, job), None
+        return outcome("Completed", detected, ranking, files, job), None
     root = next((r for r in ranking.roots if _may_be_primary(r, rulebook)), None)
     if root is None or _outranked_by_unknown(ranking):
-        return _outcome("Unknown", detected, ranking, files, job), None
-    return _named(root, detected, ranking, files, rulebook, job), root
+        return outcome("Unknown", detected, ranking, files, job), None
+    return named(root, detected, ranking, files, rulebook, job), root
+
+
+def ranked(detected: Detected, rulebook: Rulebook) -> Ranking:
+    """Rank what was found, as far as the rulebook knows it."""
+    known = [f for f in detected.findings if f.cause in rulebook.causes or f.cause == "Unknown"]
+    return rank(known, rulebook)
 
 
 def _may_be_primary(root: Finding, rulebook: Rulebook) -> bool:
@@ -56,7 +61,7 @@ def _outranked_by_unknown(ranking: Ranking) -> bool:
     return ranking.roots[0].cause == "Unknown" and ranking.roots[0].strength != "echo"
 
 
-def _named(
+def named(
     root: Finding,
     detected: Detected,
     ranking: Ranking,
@@ -64,6 +69,7 @@ def _named(
     rulebook: Rulebook,
     job: Job,
 ) -> Verdict:
+    """Give the verdict that rests on a finding."""
     others = [r for r in ranking.roots if r is not root]
     cause = rulebook.causes[root.cause]
     return Verdict(
@@ -85,13 +91,14 @@ def _named(
     )
 
 
-def _outcome(
+def outcome(
     name: str,
     detected: Detected,
     ranking: Ranking,
     files: Sequence[LogFile],
     job: Job,
 ) -> Verdict:
+    """Give the verdict that the job finished, or that the log does not say why it ended."""
     end = detected.ending.line if name == "Completed" else None
     evidence = [_shown(end, "says that the job finished", files)] if end else []
     remarks = list(detected.remarks)
@@ -108,7 +115,7 @@ def _outcome(
             signal=None,
             strength=None,
             confidence=_outcome_confidence(name, detected, job),
-            fingerprint=_hashed(name),
+            fingerprint=hashed(name),
             summary=OUTCOMES[name],
             first_seen=_seen(end, files) if end else None,
         ),
@@ -162,10 +169,11 @@ def fingerprint(root: Finding) -> str:
     text = f"{first.facts.get('exception', '')} {first.facts.get('message', '')}"
     for name in (*(first.facts.get(place) for place in _PLACES), first.line.host):
         text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", "#", text) if name else text
-    return _hashed(root.cause, root.signal, re.sub(r"[0-9a-fA-F]*\d[0-9a-fA-F]*", "#", text))
+    return hashed(root.cause, root.signal, re.sub(r"[0-9a-fA-F]*\d[0-9a-fA-F]*", "#", text))
 
 
-def _hashed(*parts: str) -> str:
+def hashed(*parts: str) -> str:
+    """Give a short name for texts together."""
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 

@@ -9,6 +9,7 @@ answers be had at once. The thread and the connection are made at the first ques
 import asyncio
 import concurrent.futures
 import contextlib
+import math
 import threading
 from collections.abc import Coroutine
 from typing import TypeVar
@@ -40,9 +41,9 @@ class Client:
         self._starting = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
 
-    def ask(self, question: Question[F], budget: Budget) -> Answer[F]:
-        """Get one answer that fits its form; raise ModelError."""
-        return self._ask(question, budget, 1, None)[0]
+    def ask(self, question: Question[F], budget: Budget, seconds: float | None = None) -> Answer[F]:
+        """Get one answer that fits its form, in less time than usual if so; raise ModelError."""
+        return self._ask(question, budget, 1, None, seconds)[0]
 
     def ask_several(
         self, question: Question[F], budget: Budget, count: int, temperature: float | None = None
@@ -69,36 +70,42 @@ class Client:
         await self._desk.close()
 
     def _ask(
-        self, question: Question[F], budget: Budget, count: int, temperature: float | None
+        self,
+        question: Question[F],
+        budget: Budget,
+        count: int,
+        temperature: float | None,
+        seconds: float | None = None,
     ) -> tuple[Answer[F], ...]:
-        exchange = Exchange(self._desk, question, budget, temperature)
+        within = min(seconds or math.inf, self.endpoint.seconds)
+        exchange = Exchange(self._desk, question, budget, temperature, within)
         calls = budget.calls
 
         async def held() -> tuple[Answer[F], ...]:
             try:
-                async with asyncio.timeout(self.endpoint.seconds):
+                async with asyncio.timeout(within):
                     return await exchange.answers(count)
             except TimeoutError as error:
-                raise self._late(busy=budget.calls == calls) from error
+                raise self._late(within, busy=budget.calls == calls) from error
 
-        return self._done(held())
+        return self._done(held(), within)
 
-    def _late(self, *, busy: bool) -> ModelError:
-        seconds = f"within {self.endpoint.seconds:g} seconds (FIRSTFAULT_MODEL_SECONDS)"
+    def _late(self, within: float, *, busy: bool) -> ModelError:
+        seconds = f"within {within:.3g} seconds (FIRSTFAULT_MODEL_SECONDS)"
         if busy:
             told = f"no free place {seconds}; {self.endpoint.parallel} calls may run at once"
             return ModelError("busy", f"{told} (FIRSTFAULT_MODEL_PARALLEL)")
         place = f"{self.endpoint.model} at {self.endpoint.base_url}"
         return ModelError("timeout", f"{place}: no whole answer {seconds}")
 
-    def _done(self, work: Coroutine[None, None, _T]) -> _T:
+    def _done(self, work: Coroutine[None, None, _T], within: float) -> _T:
         """Run on the loop's thread and wait; not for longer than the deadline in any case."""
         future = asyncio.run_coroutine_threadsafe(work, self._started())
         try:
-            return future.result(self.endpoint.seconds + _GRACE_SECONDS)
+            return future.result(within + _GRACE_SECONDS)
         except concurrent.futures.TimeoutError as error:
             future.cancel()
-            raise self._late(busy=False) from error
+            raise self._late(within, busy=False) from error
 
     def _started(self) -> asyncio.AbstractEventLoop:
         with self._starting:

@@ -34,7 +34,12 @@ class Exchange(Generic[F]):
     """One question, put until it is answered."""
 
     def __init__(
-        self, desk: Desk, question: Question[F], budget: Budget, temperature: float | None
+        self,
+        desk: Desk,
+        question: Question[F],
+        budget: Budget,
+        temperature: float | None,
+        seconds: float,
     ) -> None:
         """Prepare; the time of the question runs from now on."""
         self._desk = desk
@@ -43,7 +48,7 @@ class Exchange(Generic[F]):
         own = question.prompt.form.budget
         self._temperature = own.temperature if temperature is None else temperature
         self._reply_tokens = own.reply_tokens
-        self._end = desk.timing.clock() + desk.endpoint.seconds
+        self._end = desk.timing.clock() + seconds
 
     async def answers(self, count: int, shares: Sequence[float] = _SHARES) -> tuple[Answer[F], ...]:
         """Ask for several answers; give those that fit, at least one, or raise ModelError."""

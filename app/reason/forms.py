@@ -10,7 +10,15 @@ from collections.abc import Collection, Mapping
 from functools import lru_cache
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_model, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    create_model,
+    field_validator,
+    model_validator,
+)
 
 from app.rulebook.form import CAUSE_NAME, NAME, RareRegex, Regex
 
@@ -35,18 +43,18 @@ class Quote(Reply):
 
 
 class More(Reply):
-    """A wish to see more of the log: the lines between two numbers, or those that hold a text."""
+    """A wish to see more of the log: the lines between two numbers, or those a pattern meets."""
 
     file: str | None = None
     first_line: Annotated[int, Field(ge=1)] | None = None
     last_line: Annotated[int, Field(ge=1)] | None = None
-    text: Annotated[str, StringConstraints(min_length=3, max_length=200)] | None = None
+    pattern: Annotated[RareRegex, Field(max_length=200)] | None = None
 
     @model_validator(mode="after")
     def _one_wish(self) -> "More":
         window = (self.first_line, self.last_line)
-        if (self.text is None) == (window == (None, None)) or window.count(None) == 1:
-            raise ValueError("give either `first_line` and `last_line`, or `text`")
+        if (self.pattern is None) == (window == (None, None)) or window.count(None) == 1:
+            raise ValueError("give either `first_line` and `last_line`, or `pattern`")
         if self.first_line and self.last_line and self.first_line > self.last_line:
             raise ValueError("`first_line` must not come after `last_line`")
         return self
@@ -60,6 +68,13 @@ class OpinionReply(Reply):
     cause: Annotated[str, StringConstraints(pattern=CAUSE_NAME)]
     confidence: Literal["certain", "likely", "doubtful"]
     more: More | None = None
+
+    @field_validator("more", mode="before")
+    @classmethod
+    def _no_wish(cls, value: object) -> object:
+        """Take an object of nulls, which strict schemas call for, as no wish."""
+        empty = isinstance(value, dict) and all(part is None for part in value.values())
+        return None if empty else value
 
 
 class FilterReply(Reply):

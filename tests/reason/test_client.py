@@ -36,7 +36,7 @@ def test_an_answer_is_read_into_its_form_and_the_call_is_recorded(stage: Stage) 
     assert "7: boom" in answer.shown
     (call,) = setting.calls
     assert (call.rung, call.outcome, call.model) == ("json_schema", "answered", "fake")
-    assert (call.prompt, call.prompt_version, call.diagnosis_id) == ("failure_agent", 1, "dg_1")
+    assert (call.prompt, call.prompt_version, call.diagnosis_id) == ("failure_agent", 2, "dg_1")
     assert call.cost == pytest.approx((call.tokens_in + 2 * call.tokens_out) / 1e6)
     assert (budget.tokens, budget.cost) == (call.tokens_in + call.tokens_out, call.cost)
 

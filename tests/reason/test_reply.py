@@ -42,7 +42,7 @@ def test_a_text_without_an_object_is_no_reply(text: str) -> None:
         ({"cause": "no cause"}, "cause: String should match pattern"),
         ({"confidence": 0.9}, "confidence: Input should be 'certain', 'likely' or 'doubtful'"),
         ({"mood": "good"}, "mood: Extra inputs are not permitted"),
-        ({"more": {"text": "Xid", "first_line": 3, "last_line": 4}}, "give either"),
+        ({"more": {"pattern": "Xid 79", "first_line": 3, "last_line": 4}}, "give either"),
         ({"more": {"first_line": 9, "last_line": 4}}, "must not come after"),
         ({"more": {"first_line": 9}}, "give either"),
     ],

@@ -1,0 +1,235 @@
+"""Weigh what a model says against what the rules found.
+
+The model may break a doubt and nothing else. It may choose among the causes that the rules found,
+and name one where they found none that is more than an echo or a clue. It never overrules a proof
+that stands alone. That a job finished, or that it did not, it cannot say by itself: that takes a
+quoted line which the rules, too, hold for a trainer's last word, or for proof of that cause.
+
+Confidence is reckoned from these grounds, never from the model's own word: high only where rules
+with a proof and the model agree, low for what the model names alone.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from app.judge.verdict import hashed, named, outcome, ranked
+from app.located import Suspect
+from app.model import (
+    Confidence,
+    Detected,
+    Evidence,
+    Finding,
+    Job,
+    Line,
+    LogFile,
+    Ranking,
+    Root,
+    Seen,
+    Verdict,
+)
+from app.opinion import Opinion, Quoted, Weight
+from app.rulebook.rulebook import Rulebook
+
+Method = Literal["rules", "memory", "rules+model", "model"]
+_WHY = "quoted by the language model"
+_OF_STRENGTH: dict[str | None, Confidence] = {"proof": "high", "clue": "medium", "echo": "medium"}
+
+
+@dataclass(frozen=True, slots=True)
+class Grounds:
+    """What the rules know of the case: what was found, and what their verdict rests on."""
+
+    detected: Detected
+    root: Finding | None
+    files: Sequence[LogFile]
+    job: Job
+    rulebook: Rulebook
+    lines: Sequence[Line] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """The verdict after the opinion was weighed; `root` is the finding that it rests on, if any."""
+
+    verdict: Verdict
+    root: Finding | None
+    opinion: Opinion
+    method: Method
+
+
+def weigh(verdict: Verdict, opinion: Opinion, grounds: Grounds, method: Method) -> Weighed:
+    """Weigh an opinion; `method` says where the verdict came from that it is held against."""
+    primary = verdict.primary
+    agrees = opinion.cause == primary.cause
+    if opinion.cause == "Unknown":
+        return _left(verdict, opinion, grounds, method, "" if agrees else "leaves it open")
+    if not opinion.quotes:
+        told = f"named {opinion.cause}, but none of its quotes is in the log: it was left aside"
+        return _left(verdict, opinion, grounds, method, told)
+    if agrees:
+        return _agreed(verdict, opinion, grounds, method)
+    ranking = ranked(grounds.detected, grounds.rulebook)
+    if opinion.cause == "Completed":
+        if not _says_done(opinion.quotes, ranking, grounds):
+            told = "takes the job for finished, which no quoted line proves: it was left aside"
+            return _left(verdict, opinion, grounds, method, told)
+        found = outcome("Completed", grounds.detected, ranking, grounds.files, grounds.job)
+        return _chosen(found, None, verdict, opinion, grounds)
+    found_by_rules = _finding(opinion, verdict, ranking, grounds)
+    if found_by_rules is not None:
+        rest = (grounds.files, grounds.rulebook, grounds.job)
+        found = named(found_by_rules, grounds.detected, ranking, *rest)
+        return _chosen(found, found_by_rules, verdict, opinion, grounds)
+    if primary.strength == "proof" or primary.cause == "Completed":
+        told = f"named {opinion.cause}, against what is proven: it was left aside"
+        return _left(verdict, opinion, grounds, method, told)
+    return _alone(verdict, opinion, grounds)
+
+
+def _left(
+    verdict: Verdict, opinion: Opinion, grounds: Grounds, method: Method, told: str
+) -> Weighed:
+    agrees = opinion.cause == verdict.primary.cause
+    remarks = (*verdict.remarks, f"the language model {told}") if told else verdict.remarks
+    return Weighed(
+        replace(verdict, remarks=remarks), grounds.root, replace(opinion, agrees=agrees), method
+    )
+
+
+def _agreed(verdict: Verdict, opinion: Opinion, grounds: Grounds, method: Method) -> Weighed:
+    primary = verdict.primary
+    confidence = primary.confidence
+    if primary.cause != "Completed":
+        confidence = _OF_STRENGTH.get(primary.strength, "medium")
+    return Weighed(
+        replace(
+            verdict,
+            primary=replace(primary, confidence=confidence),
+            evidence=_with_quotes(verdict.evidence, opinion.quotes),
+        ),
+        grounds.root,
+        replace(opinion, agrees=True, weight="agrees"),
+        "model" if method == "memory" else "rules+model",
+    )
+
+
+def _finding(
+    opinion: Opinion, verdict: Verdict, ranking: Ranking, grounds: Grounds
+) -> Finding | None:
+    """Find what the rules found of the cause that the model names, where it may be chosen."""
+    explained = [item.finding for item in ranking.explained]
+    own = [f for f in (*ranking.roots, *explained) if f.cause == opinion.cause]
+    strength = verdict.primary.strength
+    if strength == "proof":
+        own = [f for f in own if f.strength == "proof" and f in ranking.roots]
+    if verdict.primary.cause == "Completed":
+        own = [f for f in own if f.strength == "proof" and _is_quoted(f, opinion.quotes, grounds)]
+    return own[0] if own else None
+
+
+def _is_quoted(finding: Finding, quotes: Collection[Quoted], grounds: Grounds) -> bool:
+    places = {(quote.file, quote.line) for quote in quotes}
+    return any(_place(s.line, grounds.files) in places for s in finding.sightings)
+
+
+def _place(line: Line, files: Sequence[LogFile]) -> tuple[str, int]:
+    return (files[line.file].name if 0 <= line.file < len(files) else "", line.number)
+
+
+def _says_done(quotes: Collection[Quoted], ranking: Ranking, grounds: Grounds) -> bool:
+    """Say whether a quoted line is one that the rules take for an end, and no proof is against."""
+    ending = grounds.detected.ending
+    if ending.line is None or ending.failed is not None:
+        return False
+    proven = any(root.strength == "proof" for root in ranking.roots)
+    quoted = _place(ending.line, grounds.files) in {(quote.file, quote.line) for quote in quotes}
+    return quoted and not proven
+
+
+def _chosen(
+    told: Verdict, root: Finding | None, before: Verdict, opinion: Opinion, grounds: Grounds
+) -> Weighed:
+    """Take another of the causes that the rules found."""
+    proven = root is not None and root.strength == "proof"
+    sure: Confidence = "medium" if proven and before.primary.cause != "Completed" else "low"
+    why = f"the rules leave a doubt; a language model chose {told.primary.cause}"
+    verdict = replace(
+        told,
+        primary=replace(told.primary, confidence=sure),
+        evidence=_with_quotes(told.evidence, opinion.quotes),
+        remarks=(*told.remarks, f"{why} over {before.primary.cause}"),
+    )
+    return Weighed(verdict, root, _weighing(opinion, "chooses"), "rules+model")
+
+
+def _alone(before: Verdict, opinion: Opinion, grounds: Grounds) -> Weighed:
+    """Take a cause that the rules did not find."""
+    cause = grounds.rulebook.causes[opinion.cause]
+    first = opinion.quotes[0]
+    line = _line_of(first, grounds)
+    verdict = replace(
+        before,
+        primary=replace(
+            before.primary,
+            cause=cause.name,
+            domain=cause.domain,
+            signal=None,
+            strength=None,
+            confidence="low",
+            fingerprint=hashed(cause.name, "model", _without_numbers(line.text if line else "")),
+            summary=f"{cause.title}: a language model names it from the lines that it quotes",
+            first_seen=_seen(first, line),
+        ),
+        other_roots=(*_as_root(grounds), *before.other_roots),
+        evidence=_with_quotes(before.evidence, opinion.quotes),
+        suspects=(*_printer(line), *before.suspects),
+        remarks=(
+            *before.remarks,
+            "the cause comes from a language model, not from a rule: read the lines it quotes",
+        ),
+    )
+    return Weighed(verdict, None, _weighing(opinion, "names"), "model")
+
+
+def _weighing(opinion: Opinion, weight: Weight) -> Opinion:
+    return replace(opinion, weight=weight)
+
+
+def _with_quotes(evidence: tuple[Evidence, ...], quotes: Sequence[Quoted]) -> tuple[Evidence, ...]:
+    shown = {(item.file, item.line) for item in evidence}
+    more = [
+        Evidence(quote.file, quote.line, quote.text[:1000], _WHY)
+        for quote in quotes
+        if (quote.file, quote.line) not in shown
+    ]
+    return (*more, *evidence)
+
+
+def _line_of(quote: Quoted, grounds: Grounds) -> Line | None:
+    place = (quote.file, quote.line)
+    return next((line for line in grounds.lines if _place(line, grounds.files) == place), None)
+
+
+def _seen(quote: Quoted, line: Line | None) -> Seen:
+    return Seen(
+        quote.file, quote.line, None, line.rank if line else None, line.host if line else None
+    )
+
+
+def _printer(line: Line | None) -> tuple[Suspect, ...]:
+    if line is None or (line.rank is None and line.host is None):
+        return ()
+    return (Suspect(line.host, line.rank, why="printed the line that the language model quotes"),)
+
+
+def _as_root(grounds: Grounds) -> tuple[Root, ...]:
+    root = grounds.root
+    if root is None:
+        return ()
+    file, number = _place(root.first, grounds.files)
+    return (Root(root.cause, root.signal, root.strength, root.count, file, number),)
+
+
+def _without_numbers(text: str) -> str:
+    return "".join("#" if char.isdigit() else char for char in text)
