@@ -46,14 +46,16 @@ def appended_runs(
     return {}
 
 
-def heads(runs: Mapping[int, Sequence[int]], marks: Iterable[Marked]) -> dict[int, list[int]]:
-    """Give the lines where the text of each appended run begins: behind the end, or its start."""
+def heads(
+    runs: Mapping[int, Sequence[int]], marks: Iterable[Marked]
+) -> dict[int, list[tuple[int, int]]]:
+    """Give where the text of each run begins: from the end or the start before it to the run."""
     edges: dict[int, list[int]] = defaultdict(list)
     for mark in marks:
         if _ends(mark) or mark.kind == "start":
             edges[mark.line.file].append(mark.line.number + _ends(mark))
     return {
-        file: [max((n for n in edges[file] if n <= run), default=run) for run in own]
+        file: [(max((n for n in edges[file] if n <= run), default=run), run) for run in own]
         for file, own in runs.items()
     }
 

@@ -16,6 +16,7 @@ from app.model import Compressed, Line, Marked, Point, Sighting
 
 _FEWEST_READINGS = 3
 _FIRST_LINES = 3
+_MOST_FIRST_LINES = 40
 _FEWEST_WORDS = 2
 _DIGITS = re.compile(r"[\dxa-f]*\d[\dxa-f]*")
 _WORD = re.compile(r"[^\W\d_]{3,}")
@@ -26,11 +27,11 @@ def restarted_runs(
     log: Compressed,
     marks: Iterable[Marked],
     sightings: Iterable[Sighting],
-    heads: Mapping[int, Sequence[int]] = MappingProxyType({}),
+    heads: Mapping[int, Sequence[tuple[int, int]]] = MappingProxyType({}),
 ) -> Mapping[int, list[int]]:
     """Give the line numbers where a run begins behind a death, by file.
 
-    `heads` are lines besides the first one where the text of another job is known to begin.
+    `heads` are the first and last lines of where the text of another job is known to begin.
     """
     deaths = _by_file([*_proofs(sightings), *_failures(marks)])
     steps: dict[int, list[Point]] = defaultdict(list)
@@ -47,8 +48,8 @@ def restarted_runs(
                 *_went_back(own, steps[file]),
                 *(
                     cut
-                    for head in (0, *heads.get(file, ()))
-                    for cut in _began_anew(own, steps[file], lines[file], head)
+                    for head in ((0, 0), *heads.get(file, ()))
+                    for cut in _began_anew(own, steps[file], lines[file], *head)
                 ),
             }
         )
@@ -91,17 +92,18 @@ def _went_back(deaths: Sequence[int], steps: Sequence[Point]) -> list[int]:
 
 
 def _began_anew(
-    deaths: Sequence[int], steps: Sequence[Point], lines: Sequence[Line], head: int
+    deaths: Sequence[int], steps: Sequence[Point], lines: Sequence[Line], head: int, last: int
 ) -> list[int]:
-    """Cut where one of the first lines behind the head comes again behind a death."""
+    """Cut where one of the first lines from the head on comes again behind a death."""
     deaths = deaths[bisect_left(deaths, head) :]
     lines = lines[bisect_left(lines, head, key=lambda line: line.number) :]
     if not deaths:
         return []
     stepped = sorted(point.number for point in steps)
     metrics = set(stepped)
-    first = [line for line in lines[:_FIRST_LINES] if _is_banner(line) and line.number < deaths[0]]
-    for banner in first:
+    near = bisect_right(lines, last, key=lambda line: line.number)
+    first = lines[: min(max(near, _FIRST_LINES), _MOST_FIRST_LINES)]
+    for banner in (line for line in first if _is_banner(line) and line.number < deaths[0]):
         if banner.number in metrics:
             continue
         kind = _kind(banner)

@@ -155,12 +155,12 @@ def test_the_text_of_another_run_begins_behind_the_end_or_at_its_start() -> None
     text = ended_run()
     text.say("tearing down")
     text.steps(10, 20, 30)
-    assert heads(runs(text), text.marks) == {0: [6]}
+    assert heads(runs(text), text.marks) == {0: [(6, 7)]}
     text = ended_run()
     text.say("tearing down")
     text.mark("start")
     text.steps(10, 20, 30)
-    assert heads(runs(text), text.marks) == {0: [7]}
+    assert heads(runs(text), text.marks) == {0: [(7, 8)]}
 
 
 def test_lines_of_later_days_are_no_run_unless_something_failed() -> None:

@@ -68,7 +68,7 @@ def test_the_first_line_behind_the_end_of_another_job_counts_as_one():
         line(10, "FileNotFoundError: config/lm.yaml"),
     ]
     assert told(lines, steps(1, 1, 5), proofs=[8, 10]) == []
-    assert told(lines, steps(1, 1, 5), proofs=[8, 10], heads=[7]) == [9]
+    assert told(lines, steps(1, 1, 5), proofs=[8, 10], heads=[(6, 8)]) == [9]
 
 
 def test_a_heartbeat_that_stands_first_is_no_beginning():
