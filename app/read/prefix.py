@@ -14,7 +14,7 @@ from collections.abc import Callable
 from string import ascii_letters, digits
 
 from app.model import Prefix
-from app.read import told
+from app.read import forms, told
 from app.read.clock import DAY_NAMES, Clock
 from app.read.labels import SPEAKS, Hosts, Tasks
 
@@ -27,45 +27,6 @@ _NOTHING = Prefix()
 _UPPER = ["TRACE", "DEBUG", "INFO", "NOTICE", "WARN", "WARNING", "ERROR", "CRITICAL", "FATAL"]
 _LEVELS = frozenset(_UPPER) | {level.lower() for level in _UPPER}
 _LEVEL_TAGS = tuple(f"[{level}]" for level in ["INFO", "WARNING", "ERROR", "DEBUG"])
-
-# [rank3]:   [rank: 3]   [Rank 3]   [RANK:3]
-_RANK = re.compile(r"\[([rR]ank|RANK)[ :=_-]{0,2}(\d{1,6})\](:?)")
-# h41n09 rank 33: Traceback
-_SPOKEN_RANK = re.compile(r"[rR]ank (\d{1,6}): ?")
-# [1,3]<stderr>:   [3]<stdout>:   [15]worker-23:83:2526 [0] NCCL WARN
-_NUMBERED = re.compile(r"\[(?:\d{1,5},)?(\d{1,6})\](<std(?:out|err)>:)?")
-# [trainer-0]   [default3]:   [PE 7] [17:05:33.211]   [titan] 2026-05-19   [pod/trainer-0/pytorch]
-_TAG = re.compile(r"\[([A-Za-z][\w./-]{0,60}(?: \d{1,5})?)\](:?)")
-_LOCAL = re.compile(r"([A-Za-z_]{1,40}) ?(\d{1,5})$")
-# [c-0-3:21544] *** Process received signal ***   as Open MPI labels its lines
-_HOST_PID = re.compile(r"\[([A-Za-z][\w-]{0,62}(?:\.[\w-]*[A-Za-z]){0,4}):\d{3,8}\](?::(?= )| )")
-# (TaskRunner pid=41877)   (RayTrainWorker pid=123, ip=10.0.0.4)   (raylet, ip=10.0.0.4)
-_ACTOR = re.compile(
-    r"\(((?:[^()]{0,80}(?:\([^()]{0,60}\))? ?\bpid=\d{1,8}"
-    r"|(?:raylet|gcs_server|autoscaler)(?: \+\w{1,12})?)(?:, ip=([\w.:-]{1,60}))?)\) ?"
-)
-# <error> [2024-01-30 19:41:52] Trial 7 exited
-_ANGLE = re.compile(r"<(?:debug|info|warning|error|critical)> (?=\[\d)")
-# node-7:811:903 [3] NCCL WARN
-_PROCESS = re.compile(r"([A-Za-z][\w.-]{0,62}):(\d{1,8}):\d{1,8} \[\d{1,3}\] ")
-# trainer-1  | step 10
-_COLUMN = re.compile(r" {1,20}\| ")
-# pod/trainer-0 step 10, but not "pod/trainer-0 created": there kubectl speaks
-_POD = re.compile(
-    r"pod/([a-z0-9][a-z0-9.-]{0,62}) "
-    r"(?!(?:created|deleted|configured|unchanged|evicted|patched|labeled|condition)\b)"
-)
-# 10.0.0.4: [rank3]: Traceback
-_ADDRESS = re.compile(r"(\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}): ?")
-#  3: loading shard   12: loading shard
-_TASK = re.compile(r" {0,4}(\d{1,5}):(?: |$)")
-_PADDED = re.compile(r" (?: {0,3}\d{1,5}: |\[\d{4}-)")
-_TIME_OF_DAY = re.compile(r"\d\d:\d\d:\d\d[. ]")
-# node-17 kernel:   node-17 python3[412]:   gpu7 systemd:
-_SYSLOG_HOST = re.compile(r"([A-Za-z0-9][\w.-]{0,62}) (?=kernel: |[\w./@-]{1,60}\[\d{1,8}\]: )")
-_SYSLOG_NODE = re.compile(r"([A-Za-z][A-Za-z.-]{0,50}\d[\w.-]{0,40}) (?=[a-z][\w./@-]{0,60}: )")
-# [compute-4:682405:0]   behind the time of a UCX line
-_UCX_HOST = re.compile(r"\[([A-Za-z][\w.-]{0,62}):\d{1,8}:\d{1,8}\]")
 
 
 class _Found:
@@ -164,14 +125,14 @@ class PrefixReader:
         if found.time is not None and raw.startswith(_LEVEL_TAGS, at):
             found.held = at
             return at
-        if (second == "r" or second == "R") and (rank := _RANK.match(raw, at)):
+        if (second == "r" or second == "R") and (rank := forms.RANK.match(raw, at)):
             return self._rank(raw, at, rank, found)
         if raw[at + 2 : at + 3].isdecimal() and (after := self._glog(raw, at, found)):
             return after
-        tag = _TAG.match(raw, at)
+        tag = forms.TAG.match(raw, at)
         if tag:
             return self._tag(raw, at, tag, found)
-        process = _HOST_PID.match(raw, at)
+        process = forms.HOST_PID.match(raw, at)
         if process and self._hosts.tagged(process[1]):
             found.host = process[1]
             return process.end() + raw.startswith(" ", process.end())
@@ -196,7 +157,7 @@ class PrefixReader:
         if name.startswith("pod/"):
             found.host = name.split("/")[1]
             return end + raw.startswith(" ", end)
-        local = _LOCAL.match(name)
+        local = forms.LOCAL.match(name)
         if tag[2] and local and local[1] in _ROLES:
             found.local = f"{found.local} {local[1]} {local[2]}".lstrip()
             return _indented(raw, end)
@@ -210,15 +171,20 @@ class PrefixReader:
         return after or at
 
     def _numbered(self, raw: str, at: int, found: _Found) -> int:
-        met = _NUMBERED.match(raw, at)
+        met = forms.NUMBERED.match(raw, at)
         if met is None:
-            return at
+            met = forms.MPI_RANK.match(raw, at)
+            if met is None:
+                return at
+            found.host = met[2]
+            found.rank = int(met[1])
+            return met.end()
         end = met.end()
         if met[2]:
             end = _indented(raw, end)
         else:
             end += raw.startswith(" ", end)
-            if not SPEAKS.match(raw, end) and not _TIME_OF_DAY.match(raw, end):
+            if not SPEAKS.match(raw, end) and not forms.TIME_OF_DAY.match(raw, end):
                 return at
         found.rank = int(met[1])
         return end
@@ -227,14 +193,14 @@ class PrefixReader:
         after = self._stamp(raw, at, found)
         if after:
             return after
-        address = _ADDRESS.match(raw, at)
+        address = forms.ADDRESS.match(raw, at)
         if address:
             found.host = address[1]
             return address.end()
         return self._task(raw, at, found)
 
     def _task(self, raw: str, at: int, found: _Found) -> int:
-        met = _TASK.match(raw, at)
+        met = forms.TASK.match(raw, at)
         if met is None or found.task is not None or found.rank is not None:
             return at
         number = int(met[1])
@@ -244,14 +210,14 @@ class PrefixReader:
         return met.end()
 
     def _blank(self, raw: str, at: int, found: _Found) -> int:
-        if at or not _PADDED.match(raw):
+        if at or not forms.PADDED.match(raw):
             return at
         if raw[1] == "[":
             return self._stamp(raw, 1, found)
         return self._task(raw, 0, found)
 
     def _parenthesis(self, raw: str, at: int, found: _Found) -> int:
-        met = _ACTOR.match(raw, at)
+        met = forms.ACTOR.match(raw, at)
         if met is None:
             return at
         found.actor = met[1]
@@ -259,7 +225,7 @@ class PrefixReader:
         return met.end()
 
     def _angle(self, raw: str, at: int, found: _Found) -> int:
-        met = _ANGLE.match(raw, at)
+        met = forms.ANGLE.match(raw, at)
         if met and self._time(raw, met.end(), found):
             found.held = at
             return met.end()
@@ -301,7 +267,7 @@ class PrefixReader:
             return self._process(raw, at, found)
         if found.rank is not None or found.local or found.actor:
             return at
-        if word in ("rank", "Rank") and (spoken := _SPOKEN_RANK.match(raw, at)):
+        if word in ("rank", "Rank") and (spoken := forms.SPOKEN_RANK.match(raw, at)):
             if not found.host and not SPEAKS.match(raw, spoken.end()):
                 return at
             found.rank = int(spoken[1])
@@ -317,7 +283,7 @@ class PrefixReader:
         if word[-1] == ":":
             host, text = word[:-1], min(end + 1, len(raw))
             text = text if self._hosts.prints(host, raw, text) else at
-        elif word[:4] == "pod/" and (pod := _POD.match(raw, at)):
+        elif word[:4] == "pod/" and (pod := forms.POD.match(raw, at)):
             host, text = pod[1], pod.end()
         elif word[-1].isdecimal():
             text = self._column(raw, end, word, at > 0)
@@ -331,7 +297,7 @@ class PrefixReader:
         return at
 
     def _process(self, raw: str, at: int, found: _Found) -> int:
-        met = _PROCESS.match(raw, at)
+        met = forms.PROCESS.match(raw, at)
         if met:  # who printed it stays before the message of NCCL
             self._hosts.learn(met[1])
             found.host, found.process, found.held = met[1], f"{met[1]}:{met[2]}", at
@@ -339,7 +305,7 @@ class PrefixReader:
 
     def _column(self, raw: str, end: int, name: str, stamped: bool) -> int:
         """Return where the text begins behind a name that stands in a column of its own."""
-        column = _COLUMN.match(raw, end)
+        column = forms.COLUMN.match(raw, end)
         if column:
             return column.end() if self._hosts.column(name) else end
         # 2018-11-07T23:58:50Z  ps-0            E1107 23:58:50 server closed
@@ -362,14 +328,14 @@ class PrefixReader:
         if not stamp.closed:
             found.held = at
         elif stamp.host_next:
-            host = _SYSLOG_HOST.match(raw, stamp.end)
+            host = forms.SYSLOG_HOST.match(raw, stamp.end)
             if host is None and raw[at].isalpha():
-                host = _SYSLOG_NODE.match(raw, stamp.end)
+                host = forms.SYSLOG_NODE.match(raw, stamp.end)
             if host:
                 found.host = host[1]
                 return host.end()
         elif raw.startswith("[1", at) and raw.startswith("[", stamp.end):
-            host = _UCX_HOST.match(raw, stamp.end)
+            host = forms.UCX_HOST.match(raw, stamp.end)
             found.host = host[1] if host else found.host
         return stamp.end
 

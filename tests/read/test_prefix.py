@@ -30,6 +30,7 @@ def seconds(text: str) -> float:
         ("[1,3]<stdout>:step 10", 3, "step 10"),
         ("[1,12]<stderr>: step 10", 12, "step 10"),
         ("[5]<stderr>:step 10", 5, "step 10"),
+        ("[1,mpirank:17,algo-3]<stderr>:step 10", 17, "step 10"),
         ("[0]12:00:45 step 10", 0, "step 10"),
         ("[rank7]:", 7, ""),
     ],
@@ -117,6 +118,21 @@ def test_once_a_host_has_spoken_its_other_lines_are_known() -> None:
 
     assert [prefix.host for prefix in known] == ["gpu-a1-07", "gpu-a1-07", None]
     assert lines[1][known[1].end :] == "  what():  stopped"
+
+
+def test_a_name_in_brackets_is_a_host_where_several_are_numbered_alike() -> None:
+    lines = ["[n31:2087] up", "[n32:2090] up", "[n31:2087] step 1", "[nid002] up", "[nid002] on"]
+    assert [prefix.host for prefix in read(*lines)] == [None, None, "n31", None, "nid002"]
+    once = ["[llama2] up", "[llama2] step 1", "[api.py:2087] up", "[api.py:2087] up"]
+    assert [prefix.host for prefix in read(*once)] == [None] * 4
+
+
+def test_a_host_before_a_label_or_a_spoken_rank_is_known_by_what_follows() -> None:
+    lines = ["tw-04 [rank0]:step 1", "h41n09 rank 33: Traceback (most recent call last):"]
+    first, second = read(lines[0], "h41n09: [rank2]: up", lines[1])[::2]
+    assert (first.host, first.rank) == ("tw-04", 0)
+    assert (second.host, second.rank) == ("h41n09", 33)
+    assert read("rank 3: loss 2.1")[0].rank is None
 
 
 def test_the_head_of_a_nccl_line_tells_the_host_and_stays() -> None:
