@@ -3,6 +3,7 @@
 from app.model import Detected, Finding, Job, Line, Ranking
 from app.rulebook.rulebook import Rulebook
 
+_STOPS_A_SAVE = frozenset({"StorageError", "S3StorageError", "HostOutOfMemory"})
 _ENDED_WELL = {"COMPLETED", "COMPLETE", "CD", "SUCCEEDED", "SUCCESS", "DONE"}
 
 
@@ -41,8 +42,8 @@ def _scheduler_objects(job: Job) -> bool:
 def _beats_the_trainer(root: Finding, detected: Detected, rulebook: Rulebook) -> bool:
     """Say what stands against the trainer's last word: a loss gone wrong, and proof of failure.
 
-    An error of the program counts wherever it stands: the job was to evaluate or save yet. Machines
-    count only before the word; what they do after it is tearing down. A kill that comes before it
+    An error of the program counts wherever it stands: the job was to evaluate or save yet, and so
+    does what kept it from saving. Other machines count only before the word; what they do after it is tearing down. A kill that comes before it
     is why the trainer ended.
     """
     cause = rulebook.causes.get(root.cause)
@@ -55,7 +56,8 @@ def _beats_the_trainer(root: Finding, detected: Detected, rulebook: Rulebook) ->
         return _came_before(root.first, end)
     if root.strength != "proof":
         return False
-    return cause.domain in ("script", "framework") or _came_before(root.first, end)
+    own = cause.domain in ("script", "framework") or root.cause in _STOPS_A_SAVE
+    return own or _came_before(root.first, end)
 
 
 def _came_before(line: Line, end: Line) -> bool:
