@@ -1,6 +1,7 @@
 """Filters that a language model wrote for one type of job, and what a log tells of its type."""
 
-from collections.abc import Mapping
+import zlib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -79,3 +80,32 @@ class JobType:
     name: str
     outline: Outline
     routines: tuple[Routine, ...] = ()
+
+
+_SAME, _ALIKE = 0.5, 0.25  # likeness
+
+
+def likeness(one: Outline, other: Outline) -> float:
+    """Give the part of all templates that both have, from 0 to 1."""
+    return len(one & other) / max(1, len(one | other))
+
+
+def same_type(outline: Outline, types: Iterable[JobType]) -> JobType | None:
+    """Find the type of job that a log without one belongs to."""
+    return _likest(outline, types, _SAME)
+
+
+def nearest_type(outline: Outline, types: Iterable[JobType]) -> JobType | None:
+    """Find the type whose filters a new type may begin with."""
+    return _likest(outline, types, _ALIKE)
+
+
+def _likest(outline: Outline, types: Iterable[JobType], least: float) -> JobType | None:
+    near = [(likeness(outline, known.outline), known.name, known) for known in types]
+    score, _, found = max(near, default=(0.0, "", None), key=lambda item: item[:2])
+    return found if score >= least else None
+
+
+def new_name(outline: Outline) -> str:
+    """Name a type of job after its outline."""
+    return f"auto-{zlib.crc32(','.join(map(str, sorted(outline))).encode()):08x}"

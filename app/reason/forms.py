@@ -84,7 +84,6 @@ class FilterReply(Reply):
     title: Sentence
     why: Sentence
     match: RareRegex
-    unless: Regex | None = None
     hits: _Lines
     misses: _Lines
     claimed_share: Annotated[float, Field(ge=0, le=1)]

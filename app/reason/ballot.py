@@ -1,0 +1,104 @@
+"""Votes on filters: two regexes say the same when they meet the same lines of the log.
+
+A model that is asked several times spells one thought in several ways, and a slip of one answer is
+seldom repeated by the others. So what counts is the set of sample lines that a regex takes away. A
+set is elected when more than half of all answers have a filter with it.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from app.reason.forms import FilterReply
+from app.rulebook.compiled import is_trouble, line_regexp
+from app.rulebook.pattern import PatternError, literal_weight, parse
+from app.token_count import tokens
+from app.written import Volume
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A filter that does not count, and why."""
+
+    name: str
+    match: str
+    why: str
+
+
+class Sample:
+    """Lines of a log, with what each stands for: so many lines, so many tokens."""
+
+    def __init__(self, volume: Volume) -> None:
+        self.volume = volume
+        self.lines: list[bytes] = []
+        self.kinds: list[int] = []
+        self._weights: list[float] = []
+        for index, kind in enumerate(volume.kinds):
+            for text in kind.samples:
+                self.lines.append(text.encode("utf-8", "replace"))
+                self.kinds.append(index)
+                self._weights.append(kind.count / len(kind.samples))
+
+    @cached_property
+    def calm(self) -> frozenset[int]:
+        """The lines without a word of trouble; no written filter takes the others away."""
+        return frozenset(i for i, line in enumerate(self.lines) if not is_trouble(line))
+
+    def meets(self, match: str) -> frozenset[int]:
+        """Give the lines that a filter takes away; raise PatternError."""
+        regexp = line_regexp(parse(match).line)
+        return frozenset(i for i in self.calm if regexp.search(self.lines[i]) is not None)
+
+    def share_of_lines(self, met: frozenset[int]) -> float:
+        """Give the part of all lines of the log that these stand for."""
+        return sum(self._weights[i] for i in met) / max(1, self.volume.lines)
+
+    def share_of_rest(self, met: frozenset[int]) -> float:
+        """Give the part of what is left of the log, in tokens, that these stand for."""
+        told = sum(self._weights[i] * tokens(self.lines[i].decode("utf-8", "replace")) for i in met)
+        return told / max(1, self.volume.tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Filters that take the same lines away, the most specific first, and how many answers agree.
+
+    `hits` and `misses` of the filters are as the log has them, without masks.
+    """
+
+    filters: tuple[FilterReply, ...]
+    meets: frozenset[int]
+    votes: int
+    answers: int
+
+
+def elect(
+    answers: Sequence[Sequence[FilterReply]], sample: Sample, asked: int
+) -> tuple[list[Candidate], list[Refusal]]:
+    """Count the votes; give what is elected, the largest first, and what is not."""
+    refused: list[Refusal] = []
+    groups: dict[frozenset[int], list[tuple[int, FilterReply]]] = {}
+    for number, filters in enumerate(answers):
+        for one in filters:
+            try:
+                met = sample.meets(one.match)
+            except PatternError as error:
+                refused.append(Refusal(one.name, one.match, f"not in linear time: {error}"))
+                continue
+            groups.setdefault(met, []).append((number, one))
+    elected = []
+    for met, told in groups.items():
+        votes = len({number for number, _ in told})
+        if 2 * votes > asked:
+            elected.append(Candidate(tuple(_specific_first(told)), met, votes, asked))
+        else:
+            why = f"{votes} of {asked} answers take these lines away"
+            refused += [Refusal(one.name, one.match, why) for _, one in told]
+    return sorted(elected, key=lambda found: -sample.share_of_rest(found.meets)), refused
+
+
+def _specific_first(told: Sequence[tuple[int, FilterReply]]) -> Iterator[FilterReply]:
+    distinct = {one.match: one for _, one in told}
+    yield from sorted(
+        distinct.values(), key=lambda one: (-literal_weight(parse(one.match)), len(one.match))
+    )
