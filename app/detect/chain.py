@@ -29,6 +29,7 @@ _LEVEL = re.compile(
 )
 _TELLS_OF_FAILURE = re.compile(
     r"(?i)error|exception|fail|caught|traceback|unable|could ?n.t|cannot|retry|skipp|ignor"
+    r"|fall(?:s|ing)? ?back|without|unavailable|(?:could|is|are) not|missing|instead"
 )
 _EXIT_CODE = re.compile(r"exit ?code", re.IGNORECASE)
 # The interpreter calls these on its way, and prints what they raise.

@@ -80,6 +80,18 @@ def test_the_record_that_a_traceback_was_printed_with_stands_just_before_it(betw
     assert the_one(PUSHED.format(between=between)).kind == kind
 
 
+@pytest.mark.parametrize(
+    ("told", "kind"),
+    [
+        ("falling back to the slow path", "logged"),
+        ("no commit will be recorded", "uncaught"),
+        ("points could not be pushed", "logged"),
+    ],
+)
+def test_a_warning_before_a_traceback_is_its_record_if_it_tells_of_a_failure(told, kind):
+    assert the_one(PUSHED.format(between="").replace("could not push", told)).kind == kind
+
+
 def test_what_a_logger_aligns_with_its_message_was_caught():
     lines = PLAIN.strip().split("\n")[1:]
     assert the_one("\n".join(" " * 24 + line for line in lines)).kind == "logged"
