@@ -1,7 +1,7 @@
 """Filters that a language model wrote for one type of job, and what a log tells of its type."""
 
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -109,3 +109,25 @@ def _likest(outline: Outline, types: Iterable[JobType], least: float) -> JobType
 def new_name(outline: Outline) -> str:
     """Name a type of job after its outline."""
     return f"auto-{zlib.crc32(','.join(map(str, sorted(outline))).encode()):08x}"
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What one diagnosis tells of the type of its job.
+
+    `given` is the scheduler's word, `applied` the type whose filters the log was read with.
+    """
+
+    given: str | None
+    outline: Outline
+    volume: Volume
+    applied: str | None = None
+
+
+def fitting(given: str | None, outline: Outline, types: Sequence[JobType]) -> JobType | None:
+    """Choose the type whose filters a log is read with: its own, else one that is like it."""
+    named = next((known for known in types if known.name == given), None)
+    if named is not None:
+        return named
+    same = same_type(outline, types) if given is None else None
+    return same or nearest_type(outline, types)
