@@ -57,13 +57,19 @@ def _meaning(
         return None
     (level, *_), signal, facts = best
     # Without its traceback a class may have been quoted; a text that names its cause still does.
-    kind = "uncaught" if raised.kind == "bare" and level == _BY_TEXT else raised.kind
+    sure = raised.kind == "bare" and level == _BY_TEXT and not _is_tried_again(told, on_line)
+    kind = "uncaught" if sure else raised.kind
     return Sighting(
         signal=signal.name,
         line=told.line,
         strength=_weakened(signal.strength, kind),
         facts={**_facts(told), **facts},
     )
+
+
+def _is_tried_again(raised: Raised, on_line: Mapping[tuple[int, int], list[Sighting]]) -> bool:
+    own = on_line.get((raised.line.file, raised.line.number), ())
+    return any(sighting.doubt.startswith("retry") for sighting in own)
 
 
 def _best_fit(

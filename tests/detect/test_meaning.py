@@ -154,3 +154,11 @@ def test_plain_words_say_less_than_a_class() -> None:
     plain = PROVEN.model_copy(update={"general": True})
     assert meaning("column of the pump table", plain, CLASS) == "key"
     assert meaning("column of the pump table", plain, ANY) == "proven"
+
+
+def test_a_bare_line_that_tells_of_another_try_is_a_clue() -> None:
+    rules = compiled(PROVEN)
+    assert understood("lost pump table", rules, kind="bare")[0].strength == "proof"
+    tried = understood("lost pump table, attempt 2/5", rules, kind="bare")
+    assert tried[0].strength == "clue"
+    assert understood("lost pump table, attempt 2/5", rules)[0].strength == "proof"
