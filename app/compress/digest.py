@@ -9,7 +9,7 @@ the original lines. The page stays within its budget whatever the log holds.
 from collections.abc import Sequence
 from functools import lru_cache
 
-from app.compress.excerpt import chosen
+from app.compress.excerpt import NEAR, chosen, is_bare
 from app.compress.milestones import milestones
 from app.model import Attempt, Compressed, Line, Template
 from app.token_count import tokens
@@ -18,7 +18,6 @@ _LONGEST = 400
 _LONGEST_FAULT = 1000
 _FEW_LINES = 200  # of a log that is shown with long lines
 _NOTE = 8  # tokens
-_GAP = 6  # tokens of a note that lines are left out
 _BLANKS = dict.fromkeys([*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029], " ")
 
 
@@ -137,18 +136,18 @@ def _excerpt(
     longest = _LONGEST_FAULT if len(log.lines) < _FEW_LINES else _LONGEST
     write = lru_cache(maxsize=None)(lambda index: _numbered(log.lines[index], log, longest))
     indices = chosen(
-        log, list(_places(log, faults)), attempts, lambda index: _cost(write(index)) + _GAP, room
+        log, list(_places(log, faults)), attempts, lambda index: _cost(write(index)), room
     )
     rows: list[str] = []
     before: Line | None = None
     for index in indices:
         line = log.lines[index]
         last = before.number if before and before.file == line.file else 0
-        if line.number > last + 1:
+        if line.number > last + NEAR:
             rows.append(f"… {line.number - last - 1} lines")
         rows.append(write(index))
         before = line
-    whole = len(indices) == len(log.lines)
+    whole = len(indices) == sum(not is_bare(line) for line in log.lines)
     return "The log, without routine lines" if whole else "From the log", rows, set(indices)
 
 

@@ -13,13 +13,16 @@ from itertools import islice
 
 from app.model import Attempt, Compressed, Line
 
+NEAR = 2  # lines; what stands between is blank, or marks, more often than not
+GAP = 7  # tokens of a note that tells how many lines are left out
 _LEAST_ROOM = 20  # tokens, for a line and the note before it
 _ROUND = (1, 3, 8)  # neighbours of a fault, nearest first
 _LAST, _END, _BEGIN = 6, 16, 6  # lines of a log of one file
 _LONG_END = 60
 _MOST_FILES = 40
 _LONGEST_TRACE = 400  # lines among which the end of a traceback is looked for
-_TRACE_HEAD, _TRACE_TAIL = 5, 20
+_TRACE_HEAD, _TRACE_TAIL = 4, 24  # lines of the first one
+_LATER_HEAD, _LATER_TAIL = 2, 7  # and of others
 _MOST_TROUBLE = 60
 _MOST_RANKS = 24
 _LAST_WORDS = 2
@@ -30,6 +33,8 @@ _TROUBLE = re.compile(
     r"|nan\b|\binf\b|overflow|oom|out of memory|exit|hang|stuck|xid|panic|unreachable|disconnect",
     re.IGNORECASE,
 )
+# [rank0]:          ^^^^^^^^^^^^^^^^^^^
+_CARETS = re.compile(r"[\s^~]+")
 _VOLATILE = re.compile(r"0x[0-9a-fA-F]+|\d+")
 
 
@@ -40,15 +45,21 @@ def chosen(
     cost: Callable[[int], int],
     room: int,
 ) -> list[int]:
-    """Give indices of `log.lines` in their order, whose costs add up to no more than the room."""
-    every = range(len(log.lines))
-    if _all_fit(every, cost, room):
-        return list(every)
+    """Give indices of `log.lines` in their order, whose costs add up to no more than the room.
+
+    Each run of chosen lines costs a note of `GAP` tokens more.
+    """
+    lines = log.lines
+    every = [index for index, line in enumerate(lines) if not is_bare(line)]
+    if _all_fit(every, cost, room - GAP * _gaps(log)):
+        return every
     taken: set[int] = set()
     for index in _by_need(log, faults, attempts):
-        if index in taken:
+        if index in taken or is_bare(lines[index]):
             continue
-        price = cost(index)
+        before = index - 1 in taken and _join(lines[index - 1], lines[index])
+        behind = index + 1 in taken and _join(lines[index], lines[index + 1])
+        price = cost(index) + GAP * (1 - before - behind)
         if price <= room:
             taken.add(index)
             room -= price
@@ -63,6 +74,20 @@ def _all_fit(every: Iterable[int], cost: Callable[[int], int], room: int) -> boo
         if room < 0:
             return False
     return True
+
+
+def _gaps(log: Compressed) -> int:
+    pairs = zip(log.lines, log.lines[1:], strict=False)
+    return 1 + sum(not _join(first, second) for first, second in pairs)
+
+
+def _join(first: Line, second: Line) -> bool:
+    return first.file == second.file and second.number <= first.number + NEAR
+
+
+def is_bare(line: Line) -> bool:
+    """Say whether a line holds nothing but marks below the line before."""
+    return _CARETS.fullmatch(line.text) is not None
 
 
 def _by_need(
@@ -108,7 +133,7 @@ def _edges(lines: Sequence[Line], own: Iterable[int], end: int) -> Iterator[int]
 
 
 def _tracebacks(lines: Sequence[Line], own: Sequence[int]) -> Iterator[int]:
-    """The first traceback of each kind; of a long one the beginning and the end."""
+    """The first traceback, and less of the first of each further kind."""
     seen: set[str] = set()
     for at, index in enumerate(own):
         if "Traceback (most recent call last)" not in lines[index].text:
@@ -116,9 +141,10 @@ def _tracebacks(lines: Sequence[Line], own: Sequence[int]) -> Iterator[int]:
         block = _block(lines, own, at)
         kind = _shape(lines[block[-1]].text)
         if kind not in seen:
+            is_first = not seen
             seen.add(kind)
-            yield from reversed(block[-_TRACE_TAIL:])
-            yield from block[:_TRACE_HEAD]
+            yield from reversed(block[-(_TRACE_TAIL if is_first else _LATER_TAIL) :])
+            yield from block[: _TRACE_HEAD if is_first else _LATER_HEAD]
 
 
 def _block(lines: Sequence[Line], own: Sequence[int], at: int) -> list[int]:

@@ -75,9 +75,6 @@ def _causes(verdict: Verdict) -> Iterator[str]:
         yield f"verdict so far: {primary.cause}, by likeness to past failures alone"
     yield from map(_root, verdict.other_roots[:_MOST])
     yield from map(_explained, verdict.explained[:_MOST])
-    for shown in verdict.evidence[:_MOST]:
-        if primary.cause == "Unknown":
-            yield f"{shown.why}: {shown.file} line {shown.line}: {shown.text[:_LONGEST]}"
 
 
 def _spot(verdict: Verdict) -> str:
@@ -127,7 +124,8 @@ def _scheduler(job: Job) -> Iterator[str]:
 
 def _exits(detected: Detected) -> Iterator[str]:
     for mark in detected.exits[:_MOST]:
-        yield f"a process ended: {_quoted(mark.line)}"
+        facts = ", ".join(f"{name} {value}" for name, value in mark.facts.items())
+        yield f"a process ended ({facts or 'no more is told'}), line {mark.line.number}"
 
 
 def _lead(suspect: Suspect) -> str:

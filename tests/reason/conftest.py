@@ -29,7 +29,12 @@ GOOD = {
 def question(
     *, digest: str = "7: boom", fit: Fit | None = None, purpose: str = "name the cause"
 ) -> Question[OpinionReply]:
-    values = {"causes": Trusted("ECCError: memory"), "findings": "none", "precedents": "none", "more": Trusted("nothing")}
+    values = {
+        "causes": Trusted("ECCError: memory"),
+        "findings": "none",
+        "precedents": "none",
+        "more": Trusted("nothing"),
+    }
     if fit is None:
         values["digest"] = digest
     form = opinion_among(["ECCError", "Unknown"])
