@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from app.model import Compressed, Line, Marked, Point, Sighting
 
 _FEWEST_READINGS = 3  # of a loss, or of a known counter that fell back; fewer may be an evaluation
+_SHORT_COUNT = 100  # steps
 _MANY_READINGS = 10  # of a counter that was never heard and shows no loss
 # they go on when the job has ended
 _KERNEL = re.compile(r"\bkernel: |\bNVRM: |^\[ *\d{1,9}\.\d{3,9}\] |\bmlx5_core ")
@@ -27,9 +28,6 @@ def appended_runs(
     of_file: dict[int, list[Marked]] = defaultdict(list)
     for mark in marks:
         of_file[mark.line.file].append(mark)
-    ended = {file: own for file, own in of_file.items() if any(map(_ends, own))}
-    if not ended:
-        return {}
     points: dict[int, list[Point]] = defaultdict(list)
     for point in log.points:
         if not point.series.startswith("eval"):
@@ -38,12 +36,15 @@ def appended_runs(
     for line in log.lines:
         lines[line.file].append(line)
     failures = _failures(marks, sightings)
+    ended = {file for file, own in of_file.items() if any(map(_ends, own))}
     runs = {
-        file: _runs(own, points[file], lines[file], failures[file]) for file, own in ended.items()
+        file: _runs(of_file[file], points[file], lines[file], failures[file])
+        for file in sorted(ended | points.keys())
     }
-    if any(runs.values()):
-        return {f: own or _behind_the_end(ended[f], lines[f]) for f, own in runs.items()}
-    return {}
+    if not any(runs.values()):
+        return {}
+    behind = {f: _behind_the_end(of_file[f], lines[f]) for f in ended if not runs[f]}
+    return {file: own for file, own in {**runs, **behind}.items() if own}
 
 
 def heads(
@@ -90,12 +91,24 @@ def _runs(
     found: set[int] = set()
     for end in filter(_ends, marks):
         signs = (
-            _trains_anew(end.line, points),
+            _trains_anew(end.line.number, points),
             _linked_anew(end.line, marks),
             _failed_later(end.line, marks, lines, failures),
         )
         found.update([min(told)] if (told := [sign for sign in signs if sign]) else [])
+    for end in _counted_out(points):
+        found.update([anew] if (anew := _trains_anew(end.number, points)) else [])
     return sorted(found)
+
+
+def _counted_out(points: Iterable[Point]) -> list[Point]:
+    """Give the last readings of counters that reached their totals; a short one is a warm-up."""
+    last = {point.series: point for point in points if point.step is not None}
+    return [
+        point
+        for series, point in last.items()
+        if "epoch" not in series and _SHORT_COUNT <= (point.total_steps or 0) <= (point.step or 0)
+    ]
 
 
 def _behind_the_end(marks: Sequence[Marked], lines: Sequence[Line]) -> list[int]:
@@ -104,13 +117,13 @@ def _behind_the_end(marks: Sequence[Marked], lines: Sequence[Line]) -> list[int]
     return [line.number for line in lines if line.number > end][:1]
 
 
-def _trains_anew(end: Line, points: Sequence[Point]) -> int | None:
+def _trains_anew(end: int, points: Sequence[Point]) -> int | None:
     """Find the first step of another program, or of one that counts from a lower step again."""
     reached: dict[str, int] = {}
     for point in points:
-        if point.number <= end.number:
+        if point.number <= end:
             reached[point.series] = max(reached.get(point.series, 0), point.step or 0)
-    after = [point for point in points if point.number > end.number]
+    after = [point for point in points if point.number > end]
     fresh = [point for point in after if _is_fresh(point, reached)]
     if len(fresh) >= _FEWEST_READINGS:
         return fresh[0].number

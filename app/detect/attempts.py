@@ -32,11 +32,11 @@ def cut(
     """Give the attempts, first to last; a log without any cut is one attempt."""
     clocks = _Clocks(log)
     appended = appended_runs(log, marks, sightings)
-    restarted = restarted_runs(log, marks, sightings, heads(appended, marks))
-    unmarked = (appended, restarted)
+    known = _cuts(log, marks, sightings, (appended,))
+    restarted = restarted_runs(log, marks, sightings, heads(known, marks))
     cuts = {
         file: [number for number in own if not clocks.go_back_at(file, number)]
-        for file, own in _cuts(log, marks, sightings, unmarked).items()
+        for file, own in _cuts(log, marks, sightings, (appended, restarted)).items()
     }
     spans = [_spans(file.lines, cuts.get(index, ())) for index, file in enumerate(log.files)]
     named = _by_name(log, spans, clocks)

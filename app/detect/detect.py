@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from math import isfinite
 
 from app.detect.attempts import cut
 from app.detect.awaited import awaited
@@ -44,11 +45,23 @@ class Sighted:
 
 def look(log: Compressed, compiled: Compiled) -> Sighted:
     """Prove the scan's candidates over the whole log and cut it into attempts."""
+    log = _without_quoted_losses(log, compiled)
     marked = marks(log.lines, compiled)
     on_lines = sight(log.lines, compiled)
     raised = find_raised(log.lines, partial(is_benign, compiled=compiled))
     sightings = understand(raised, on_lines, compiled)
     return Sighted(log, sightings, marked, cut(log, marked, sightings), locate(log.lines, marked))
+
+
+def _without_quoted_losses(log: Compressed, compiled: Compiled) -> Compressed:
+    """Leave out losses that are no number on harmless lines, such as the source of a check."""
+    broken = {(p.file, p.number) for p in log.points if p.loss and not isfinite(p.loss)}
+    lines = (line for line in log.lines if (line.file, line.number) in broken)
+    quoted = {(line.file, line.number) for line in lines if is_benign(line, compiled)}
+    if not quoted:
+        return log
+    points = tuple(p for p in log.points if (p.file, p.number) not in quoted)
+    return replace(log, points=points)
 
 
 def detect(sighted: Sighted, attempt: Attempt, compiled: Compiled, job: Job) -> Detected:

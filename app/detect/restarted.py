@@ -96,7 +96,7 @@ def _began_anew(
     deaths: Sequence[int], steps: Sequence[Point], lines: Sequence[Line], head: int, last: int
 ) -> list[int]:
     """Cut where one of the first lines from the head on comes again behind a death."""
-    deaths = deaths[bisect_left(deaths, head) :]
+    deaths = deaths[bisect_left(deaths, max(head, last)) :]
     lines = lines[bisect_left(lines, head, key=lambda line: line.number) :]
     if not deaths:
         return []

@@ -181,3 +181,15 @@ def test_a_job_that_never_ended_has_no_other_run() -> None:
     text.marks = [replace(mark, kind="saved", grade=None) for mark in text.marks]
     text.steps(10, 20, 30)
     assert runs(text) == {}
+
+
+def test_a_counter_that_reached_its_total_ends_a_job_where_another_program_trains_on() -> None:
+    def counted(total: int) -> Text:
+        text = Text()
+        text.steps(*range(total // 10, total + 1, total // 10), series="batch")
+        text.points = [replace(point, total_steps=total) for point in text.points]
+        text.steps(5, 6, 7, series="it")
+        return text
+
+    assert runs(counted(400)) == {0: [11]}
+    assert runs(counted(40)) == {}, "a warm-up"

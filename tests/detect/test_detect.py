@@ -3,6 +3,7 @@
 from app.detect.detect import Sighted, detect, look
 from app.model import Compressed, Detected, Job, LogFile, Point
 from app.rulebook.compiled import Compiled
+from app.rulebook.lines import BenignForm
 from tests.small_rules import a_cause, a_mark, a_rulebook, a_signal, some_lines
 
 COMPILED = Compiled(
@@ -109,3 +110,12 @@ def test_several_files_are_one_attempt_and_findings_count_over_all_of_them() -> 
 def test_a_log_that_shows_nothing_has_no_findings() -> None:
     shown = found(seen("all is well"))
     assert (shown.findings, shown.exits, shown.context, shown.remarks) == ((), (), (), ())
+
+
+def test_a_loss_in_the_source_of_a_check_is_none() -> None:
+    source = BenignForm(name="source", match="raise Error", says="the source of a program")
+    compiled = Compiled(a_rulebook([a_cause("Pump")], harmless=[source]))
+    lines = tuple(some_lines("raise Error('loss is nan')\nloss is nan\n", compiled))
+    points = tuple(Point(0, line.number, "loss", loss=float("nan")) for line in lines)
+    sighted = look(Compressed((LogFile("0.log", 0, 2, 2),), lines, (), points), compiled)
+    assert [point.number for point in sighted.log.points] == [2]
