@@ -3,6 +3,7 @@
 import hashlib
 import os
 import tempfile
+from collections.abc import Sequence
 from functools import cache as once
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from app.rulebook.checks import faults_between
 from app.rulebook.form import PROVEN
 from app.rulebook.lines import BenignForm, MarkForm
 from app.rulebook.pattern import Pattern, parse
-from app.rulebook.reading import Reading
+from app.rulebook.reading import Reading, RuleFile
 from app.rulebook.rulebook import Rulebook
 
 _KEPT_IN_CACHE = 8  # a team that edits rules makes a new file with each change
@@ -23,27 +24,28 @@ _PROOF = {
 }
 
 
-def load(folder: Path, cache: Path | None = None) -> Rulebook:
+def load(folder: Path, cache: Path | None = None, learned: Path | None = None) -> Rulebook:
     """Load and check all rules; `cache` is a folder for what was derived from the same bytes.
 
-    Raises RulebookError with every fault. A cache that cannot be read or written is not used. A
-    rulebook from the cache lacks hits, misses and examples, which only prove the rules.
+    `learned` is a second folder of the same form, which may be missing: rules that were learned
+    here. Raises RulebookError with every fault. A cache that cannot be read or written is not
+    used. A rulebook from the cache lacks hits, misses and examples, which only prove the rules.
     """
-    fingerprint = content_hash(folder)
+    fingerprint = content_hash(folder, learned)
     kept = cache / f"rulebook-{made_by()}-{fingerprint[7:23]}.json" if cache else None
     if kept:
         try:
             return Rulebook.model_validate_json(kept.read_bytes(), context=PROVEN)
         except (ValidationError, OSError):
             pass
-    rulebook = _read(folder, fingerprint)
+    rulebook = _read(_files(folder, learned), folder, fingerprint)
     if kept:
         write_whole(kept, rulebook.model_dump_json(exclude=_PROOF).encode())
     return rulebook
 
 
-def _read(folder: Path, fingerprint: str) -> Rulebook:
-    reading = Reading(folder, _files(folder))
+def _read(files: Sequence[RuleFile], folder: Path, fingerprint: str) -> Rulebook:
+    reading = Reading(files)
     faults = [*reading.faults, *faults_between(reading)]
     if not reading.causes and not faults:
         faults.append(RuleError(folder, 1, "no file under causes/"))
@@ -70,16 +72,16 @@ def _patterns(reading: Reading) -> dict[str, Pattern]:
     return {source: parse(source) for source in dict.fromkeys(sources)}
 
 
-def content_hash(folder: Path) -> str:
+def content_hash(folder: Path, learned: Path | None = None) -> str:
     """Hash the names and bytes of all rule files."""
     digest = hashlib.sha256()
-    for path in _files(folder):
+    for file in _files(folder, learned):
         try:
-            data = path.read_bytes()
+            data = file.path.read_bytes()
         except OSError as error:
-            fault = RuleError(path, 1, f"cannot be read: {error.strerror}")
+            fault = RuleError(file.path, 1, f"cannot be read: {error.strerror}")
             raise RulebookError([fault]) from error
-        digest.update(f"{path.relative_to(folder)}\0{len(data)}\0".encode())
+        digest.update(f"{'/'.join(file.parts)}\0{len(data)}\0".encode())
         digest.update(data)
     return f"sha256:{digest.hexdigest()}"
 
@@ -115,9 +117,14 @@ def write_whole(path: Path, data: bytes) -> None:
             os.unlink(part)
 
 
-def _files(folder: Path) -> list[Path]:
+def _files(folder: Path, learned: Path | None) -> list[RuleFile]:
     """List the rule files; names that begin with a dot are editors' business."""
     if not folder.is_dir():
         raise RulebookError([RuleError(folder, 1, "no such folder of rules")])
-    found = (path for suffix in ("yaml", "yml") for path in folder.rglob(f"*.{suffix}"))
-    return sorted(path for path in found if not path.name.startswith("."))
+    return [
+        RuleFile(path, path.relative_to(root).parts)
+        for root in (folder, learned)
+        if root
+        for path in sorted([*root.rglob("*.yaml"), *root.rglob("*.yml")])
+        if not path.name.startswith(".")
+    ]

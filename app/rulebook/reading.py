@@ -35,14 +35,22 @@ class Placed(Generic[_F]):
         return self.document.fault((*self.at, *at), text)
 
 
+@dataclass(frozen=True, slots=True)
+class RuleFile:
+    """A rule file, and its place below the folder of rules that holds it."""
+
+    path: Path
+    parts: tuple[str, ...]
+
+
 class Reading:
-    """The rules of a folder and all their faults, but for those between files.
+    """The rules of all files and all their faults, but for those between files.
 
     `claimed` holds the names of rules that could not be read, so that nobody who speaks of them
     is blamed for it; `illegible` says that a file did not even give its names.
     """
 
-    def __init__(self, folder: Path, paths: Iterable[Path]) -> None:
+    def __init__(self, files: Iterable[RuleFile]) -> None:
         self.faults: list[RuleError] = []
         self.domains: dict[str, Placed[DomainForm]] = {}
         self.causes: dict[str, Placed[Cause]] = {}
@@ -53,10 +61,9 @@ class Reading:
         self.claimed: set[str] = set()
         self.illegible = False
         self._named: dict[str, RuleError] = {}
-        for path in paths:
-            parts = path.relative_to(folder).parts
+        for file in files:
             try:
-                self._take(self._read(path, parts), parts)
+                self._take(self._read(file.path, file.parts), file.parts)
             except RuleError as fault:
                 self.faults.append(fault)
 

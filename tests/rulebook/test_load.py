@@ -298,3 +298,38 @@ def test_the_cache_keeps_only_the_last_files_of_each_kind(tmp_path: Path) -> Non
     write_whole(tmp_path / "rulebook-12.json", b"{}")
     kept = {path.name for path in tmp_path.iterdir()}
     assert kept == {"hyperscan-1.db", *(f"rulebook-{number}.json" for number in range(5, 13))}
+
+
+LEARNED = """\
+title: A signal that was learned
+summary: A person confirmed what it finds.
+signals:
+  - name: pump_groans
+    cause: PumpFault
+    strength: proof
+    match: 'pump \\d+ groans'
+    says: the pump groans
+    hits: 'pump 3 groans'
+    misses: 'pump 3 hums'
+"""
+
+
+def test_a_second_folder_of_learned_rules_is_read_beside_the_first(tmp_path: Path) -> None:
+    folder, learned = write_rules(tmp_path / "rules"), tmp_path / "learned"
+    without = load(folder)
+    assert load(folder, learned=learned) == without  # it may be missing
+    (learned / "signals").mkdir(parents=True)
+    (learned / "signals" / "pump_groans.yaml").write_text(LEARNED)
+    book = load(folder, tmp_path / "cache", learned)
+    assert [signal.name for signal in book.signals][-1] == "pump_groans"
+    assert book.fingerprint != without.fingerprint
+    again = load(folder, tmp_path / "cache", learned)
+    assert without_proof(again) == without_proof(book)
+
+
+def test_a_learned_rule_may_not_take_the_name_of_another(tmp_path: Path) -> None:
+    folder, learned = write_rules(tmp_path / "rules"), tmp_path / "learned"
+    (learned / "signals").mkdir(parents=True)
+    (learned / "signals" / "mine.yaml").write_text(LEARNED.replace("pump_groans", "pump_leaks"))
+    with pytest.raises(RulebookError, match="mine.yaml:4: the name pump_leaks is taken"):
+        load(folder, learned=learned)
