@@ -43,8 +43,8 @@ def _beats_the_trainer(root: Finding, detected: Detected, rulebook: Rulebook) ->
     """Say what stands against the trainer's last word: a loss gone wrong, and proof of failure.
 
     An error of the program counts wherever it stands: the job was to evaluate or save yet, and so
-    does what kept it from saving. Other machines count only before the word; what they do after it is tearing down. A kill that comes before it
-    is why the trainer ended.
+    does what kept it from saving. Other machines count only before the word; what they do after it
+    is tearing down. A kill that comes before it is why the trainer ended.
     """
     cause = rulebook.causes.get(root.cause)
     end = detected.ending.line
