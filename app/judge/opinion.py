@@ -6,14 +6,14 @@ that stands alone. That a job finished, or that it did not, it cannot say by its
 quoted line which the rules, too, hold for a trainer's last word, or for proof of that cause.
 
 Confidence is reckoned from these grounds, never from the model's own word: high only where rules
-with a proof and the model agree, low for what the model names alone.
+with a proof that names its fault and the model agree, low for what the model names alone.
 """
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from app.judge.verdict import hashed, named, outcome, ranked
+from app.judge.verdict import hashed, named, names_its_fault, outcome, ranked
 from app.located import Suspect
 from app.model import (
     Confidence,
@@ -33,7 +33,6 @@ from app.rulebook.rulebook import Rulebook
 
 Method = Literal["rules", "memory", "rules+model", "model"]
 _WHY = "quoted by the language model"
-_OF_STRENGTH: dict[str | None, Confidence] = {"proof": "high", "clue": "medium", "echo": "medium"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +97,12 @@ def _left(
 
 
 def _agreed(verdict: Verdict, opinion: Opinion, grounds: Grounds, method: Method) -> Weighed:
-    primary = verdict.primary
-    confidence = primary.confidence
-    if primary.cause != "Completed":
-        confidence = _OF_STRENGTH.get(primary.strength, "medium")
+    primary, root = verdict.primary, grounds.root
+    confidence: Confidence = "medium"
+    if primary.cause == "Completed":
+        confidence = primary.confidence
+    elif primary.strength == "proof" and root is not None and names_its_fault(root):
+        confidence = "high"
     return Weighed(
         replace(
             verdict,

@@ -137,8 +137,13 @@ def _confidence(root: Finding, others: Sequence[Finding], job: Job) -> Confidenc
     if root.strength != "proof":
         return "medium" if root.strength == "clue" and not rivals else "low"
     doubts = any(other.general and other.cause != root.cause for other in others)
-    named = root.cause not in _FOR_WANT_OF_BETTER and not root.general
-    return "high" if named and not (rivals or doubts or scheduler_agrees(job)) else "medium"
+    sure = names_its_fault(root) and not (rivals or doubts or scheduler_agrees(job))
+    return "high" if sure else "medium"
+
+
+def names_its_fault(root: Finding) -> bool:
+    """Say whether a finding tells what is to be fixed, and is not named for want of better."""
+    return root.cause not in _FOR_WANT_OF_BETTER and not root.general
 
 
 def _summary(title: str, told: str) -> str:

@@ -1,0 +1,136 @@
+"""What a model's word may change of the rules' verdict, and what it may not."""
+
+from app.judge.opinion import Grounds, Weighed, weigh
+from app.judge.verdict import judge
+from app.located import Located
+from app.model import Detected, EndGrade, Ending, Finding, Job, LogFile
+from app.opinion import Opinion, Quoted
+from tests.small_rules import a_cause, a_finding, a_line, a_rulebook, a_signal
+
+BOOK = a_rulebook(
+    [
+        a_cause("KeyError", "script"),
+        a_cause("ECCError", "infrastructure"),
+        a_cause("NCCLTimeoutError", "infrastructure"),
+        a_cause("LossSpike", "training"),
+    ],
+    [
+        a_signal("keyerror", "KeyError"),
+        a_signal("eccerror", "ECCError"),
+        a_signal("late", "NCCLTimeoutError"),
+        a_signal("killed", "Unknown"),
+    ],
+)
+FILES = (LogFile("rank0.log", 9, 99, 99),)
+ECC = a_finding("ECCError", a_line(10), signal="eccerror")
+KEY = a_finding("KeyError", a_line(20), signal="keyerror")
+CLUE = a_finding("NCCLTimeoutError", a_line(30), signal="late", strength="clue")
+ECHO = a_finding("NCCLTimeoutError", a_line(30), signal="late", strength="echo")
+
+
+def weighed(
+    *findings: Finding,
+    says: str,
+    quotes: tuple[int, ...] = (20,),
+    finished: EndGrade | None = None,
+    failed: bool = False,
+) -> Weighed:
+    line = a_line(50, text="training is done") if finished else None
+    ending = Ending(finished, line, a_line(60) if failed else None)
+    detected = Detected(findings, ending, Located())
+    verdict, root = judge(detected, BOOK, FILES, Job())
+    lines = [a_line(number) for number in (10, 20, 30, 50)]
+    grounds = Grounds(detected, root, FILES, Job(), BOOK, lines)
+    quoted = tuple(Quoted("rank0.log", number, f"line {number}") for number in quotes)
+    return weigh(verdict, Opinion(says, "certain", quoted, "nothing"), grounds, "rules")
+
+
+def told(found: Weighed) -> tuple[str, str, str, str]:
+    primary = found.verdict.primary
+    return primary.cause, primary.confidence, found.method, found.opinion.weight
+
+
+def test_agreement_on_one_of_two_proofs_makes_sure():
+    assert told(weighed(ECC, KEY, says="ECCError")) == ("ECCError", "high", "rules+model", "agrees")
+
+
+def test_agreement_on_less_than_proof_never_makes_it_high():
+    assert told(weighed(CLUE, says="NCCLTimeoutError"))[1] == "medium"
+    assert told(weighed(ECHO, says="NCCLTimeoutError"))[1] == "medium"
+
+
+def test_the_model_chooses_among_the_roots_and_the_other_stays_listed():
+    found = weighed(ECC, KEY, says="KeyError")
+    assert told(found) == ("KeyError", "medium", "rules+model", "chooses")
+    assert [root.cause for root in found.verdict.other_roots] == ["ECCError"]
+    assert found.root == KEY
+    assert "over ECCError" in found.verdict.remarks[-1]
+
+
+def test_a_lone_proof_is_never_overruled():
+    found = weighed(ECC, says="KeyError")
+    assert told(found)[::3] == ("ECCError", "none")
+    assert "left aside" in found.verdict.remarks[-1]
+
+
+def test_a_clue_beside_proofs_is_not_chosen_over_them():
+    assert told(weighed(ECC, KEY, CLUE, says="NCCLTimeoutError"))[0] == "ECCError"
+
+
+def test_the_model_names_a_cause_where_the_rules_found_none():
+    found = weighed(says="KeyError")
+    assert told(found) == ("KeyError", "low", "model", "names")
+    primary = found.verdict.primary
+    assert (primary.domain, primary.signal, primary.strength) == ("script", None, None)
+    assert primary.first_seen.line == 20
+    assert found.verdict.evidence[0].line == 20
+
+
+def test_the_model_outweighs_an_echo_and_a_clue_which_stay_as_roots():
+    for weak in (ECHO, CLUE):
+        found = weighed(weak, says="KeyError")
+        assert told(found) == ("KeyError", "low", "model", "names")
+        assert [root.cause for root in found.verdict.other_roots] == ["NCCLTimeoutError"]
+
+
+def test_without_a_standing_quote_there_is_no_opinion():
+    found = weighed(CLUE, says="KeyError", quotes=())
+    assert told(found) == ("NCCLTimeoutError", "medium", "rules", "none")
+    assert "none of its quotes is in the log" in found.verdict.remarks[-1]
+    assert told(weighed(ECC, KEY, says="ECCError", quotes=()))[1] == "medium"
+
+
+def test_unknown_takes_nothing_away():
+    assert told(weighed(CLUE, says="Unknown", quotes=()))[0] == "NCCLTimeoutError"
+    assert weighed(says="Unknown", quotes=()).opinion.agrees
+
+
+def test_completed_takes_a_quoted_end_mark():
+    assert told(weighed(says="Completed", finished="hint", failed=True, quotes=(50,)))[0] != (
+        "Completed"
+    )
+    assert told(weighed(CLUE, says="Completed", finished="wrapper", quotes=(20,)))[0] != "Completed"
+    found = weighed(CLUE, says="Completed", finished="wrapper", quotes=(50,))
+    assert told(found) == ("Completed", "low", "rules+model", "chooses")
+
+
+def test_a_proof_keeps_the_model_from_completed_though_an_end_is_quoted():
+    assert told(weighed(ECC, KEY, says="Completed", finished="wrapper", quotes=(50,)))[0] == (
+        "ECCError"
+    )
+
+
+def test_a_finished_job_fails_only_by_a_quoted_proof_of_that_cause():
+    assert told(weighed(CLUE, says="LossSpike", finished="trainer"))[0] == "Completed"
+    assert told(weighed(CLUE, says="NCCLTimeoutError", finished="trainer", quotes=(30,)))[0] == (
+        "Completed"
+    )
+    late = a_finding("ECCError", a_line(70), signal="eccerror")  # after the trainer's last word
+    assert told(weighed(late, says="ECCError", finished="trainer", quotes=(20,)))[0] == "Completed"
+    found = weighed(late, says="ECCError", finished="trainer", quotes=(70,))
+    assert told(found) == ("ECCError", "low", "rules+model", "chooses")
+
+
+def test_a_process_that_ended_for_unknown_reasons_may_be_given_one():
+    killed = a_finding("Unknown", a_line(10), signal="killed")
+    assert told(weighed(killed, says="ECCError", quotes=(30,)))[0] == "ECCError"
