@@ -100,6 +100,11 @@ class Settings(BaseSettings):
         default_factory=lambda: _shipped("prompts"),
         description="folder of prompts; default: those that are shipped",
     )
+    fixtures_dir: Path = Field(
+        default_factory=lambda: _shipped("fixtures"),
+        description="folder of labelled logs, none of whose evidence a written rule may hide or "
+        "contradict; default: those that are shipped",
+    )
     log_roots: Annotated[tuple[Path, ...], NoDecode, BeforeValidator(_split)] = Field(
         default=(),
         description="folders from which file:// log URIs may be read, separated by colons",
@@ -111,6 +116,11 @@ class Settings(BaseSettings):
         ge=1,
         le=256,
         description="processes that read logs, each one log at a time; default: one a core, to 8",
+    )
+    dask_scheduler: str | None = Field(
+        default=None,
+        description="address of a Dask scheduler (tcp://host:8786) whose workers reclassify; "
+        "default: processes on this machine",
     )
     queue_limit: int = Field(
         default=1000, ge=1, description="diagnoses that may wait; further ones are told to retry"
@@ -240,6 +250,13 @@ class Settings(BaseSettings):
     )
     model_day_cost: float = Field(
         default=0, ge=0, description="cost of a day, in the money of the prices; 0: any"
+    )
+    filters: bool = Field(
+        default=True,
+        description="have the model write filters for types of jobs whose logs pass the digest",
+    )
+    filter_answers: int = Field(
+        default=5, ge=1, le=20, description="answers that vote on such filters"
     )
 
     @property

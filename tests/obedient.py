@@ -7,12 +7,13 @@ from pathlib import Path
 
 from app.errors import UsageError
 from app.store.outcome import Outcome
+from app.work.worker import Rules
 
 
 class Obedient:
     """A reader that does what the name of the job says."""
 
-    fingerprint = "sha256:fake"
+    rules = Rules("sha256:fake")
 
     def __init__(self, rules: Path, cache: Path) -> None:
         if (rules / "broken").exists():

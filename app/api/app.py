@@ -9,7 +9,16 @@ from fastapi.openapi.utils import get_openapi
 from fastapi_offline import FastAPIOffline
 from pydantic.json_schema import models_json_schema
 
-from app.api import deliveries, exits, incidents, probes, problems, routes
+from app.api import (
+    deliveries,
+    exits,
+    filters,
+    incidents,
+    probes,
+    problems,
+    reclassifications,
+    routes,
+)
 from app.api.access import Access, admitted, counted
 from app.api.edge import Edge
 from app.api.forms import DiagnosisRequest, JobExited
@@ -41,7 +50,14 @@ def create(service: Service) -> FastAPI:
     app.state.service = service
     app.state.metrics = metrics
     app.state.access = Access(service.settings)
-    for router in (routes.router, incidents.router, deliveries.router, probes.figures):
+    for router in (
+        routes.router,
+        incidents.router,
+        deliveries.router,
+        filters.router,
+        reclassifications.router,
+        probes.figures,
+    ):
         app.include_router(router, dependencies=[Depends(admitted)])
     app.include_router(exits.router, dependencies=[Depends(counted)])
     app.include_router(probes.router)

@@ -6,8 +6,10 @@ import typer
 
 from app.cli.diagnose import compress, diagnose
 from app.cli.fake_model import fake_model
+from app.cli.filters import filters
 from app.cli.fixtures import fixtures
 from app.cli.memory import memory
+from app.cli.reclassify import reclassify
 from app.cli.rules import rules
 
 app = typer.Typer(
@@ -19,9 +21,11 @@ app = typer.Typer(
 )
 app.command()(diagnose)
 app.command()(compress)
+app.command()(reclassify)
 app.command("fake-model")(fake_model)
 app.add_typer(rules, name="rules")
 app.add_typer(memory, name="memory")
+app.add_typer(filters, name="filters")
 app.add_typer(fixtures, name="fixtures")
 
 

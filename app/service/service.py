@@ -19,16 +19,21 @@ from app.errors import SourceError, SourceTooLarge, StoreError
 from app.incident import Incident, Recalled, Snippet
 from app.model import Job
 from app.service.exits import JobExits
+from app.service.filters import WrittenFilters
 from app.service.listeners import Listeners
+from app.service.reclassification import Reclassification
 from app.settings import Settings
 from app.store.database import connect
 from app.store.deliveries import Deliveries
 from app.store.diagnoses import Diagnoses, Entry, Origin, Place, Record, Request, Upload
 from app.store.executors import Executors
 from app.store.exits import Exits
+from app.store.filters import Filters
 from app.store.history import PastVerdict, past_verdicts
 from app.store.ids import new_id
 from app.store.incidents import Incidents
+from app.store.job_types import JobTypes
+from app.store.kept import KeptLogs
 from app.store.lock import FolderLock
 from app.store.migrate import migrate
 from app.store.threads import StoreThreads
@@ -76,7 +81,9 @@ class Service:
                 lanes.append(Lane(prepare, settings.rules_dir.absolute(), cache))
                 opened.callback(lanes[-1].close)
                 if number == 0:  # it checks the rules, and fills the cache for the others
-                    self.rules = lanes[0].loaded_rules()
+                    loaded = lanes[0].loaded_rules()
+            self.rules = loaded.fingerprint
+            KeptLogs(engine).know(loaded.fingerprint, loaded.patterns)
             self._keeping = self._kept_memory(data)
             if self._keeping:
                 opened.callback(self._keeping.close)
@@ -87,12 +94,16 @@ class Service:
             self.listeners = Listeners(
                 settings, Deliveries(engine), self._diagnoses, self._threads, self._durable
             )
+            self.filters = WrittenFilters(
+                settings, Filters(engine), JobTypes(engine), self._threads, self._durable
+            )
             self.crew = Crew(
                 lanes,
                 self._diagnoses,
                 self._threads,
                 self._durable,
                 self._order,
+                self.filters.notice,
                 self.listeners.announce,
                 queue_limit=settings.queue_limit,
                 diagnosis_seconds=settings.diagnosis_seconds,
@@ -106,6 +117,7 @@ class Service:
                 self.crew,
                 self._roots,
             )
+            self.reclassification = Reclassification(settings, engine, self._threads, self._durable)
             self._opened = opened.pop_all()
 
     @contextlib.asynccontextmanager
@@ -269,6 +281,7 @@ class Service:
             max_log_bytes=self.settings.max_log_bytes,
             digest_tokens=self.settings.digest_tokens,
             memory=self._recall,
+            types=self.filters.types_for(request.job.job_type),
         )
 
     def _kept_memory(self, data: Path) -> Keeping | None:
@@ -299,6 +312,7 @@ class Service:
                 await self.exits.tend()
                 await self.crew.tend()
                 await self.listeners.tend()
+                await self.reclassification.tend()
             except StoreError as error:
                 log.warning("accepted diagnoses could not be looked after", detail=str(error))
             await asyncio.sleep(_TEND_SECONDS)
@@ -308,6 +322,7 @@ class Service:
             try:
                 if removed := await self._threads.run(self._remove_old_uploads):
                     log.info("old uploads removed", count=removed)
+                await self.filters.retire_idle()
             except (StoreError, OSError) as error:
                 log.warning("old uploads could not be removed", detail=str(error))
             await asyncio.sleep(_SWEEP_SECONDS)

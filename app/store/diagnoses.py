@@ -40,6 +40,9 @@ _WAITS = Row.status.in_(("queued", "waiting"))
 _ASKED = select(Row.id, Row.job, Row.sources, Row.status)
 _UNFINISHED = _ASKED.where(_WAITS).order_by(Row.id)
 _REQUEST = _ASKED.where(_BY_ID)
+_PRESENT = select(
+    Row.id, Row.job, Row.sources, Row.status, Row.cause, Row.action, Row.restart, Row.method
+)
 _COUNT = select(func.count()).select_from(Row).where(_WAITS)
 
 
@@ -83,6 +86,17 @@ class Record:
     fault: Fault | None
     revision: int = 1
     callback_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """What was asked, and what the present answer comes to."""
+
+    request: Request
+    cause: str | None
+    action: str | None
+    restart: bool | None
+    method: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +190,13 @@ class Diagnoses:
         with transaction(self._engine) as connection:
             row = connection.execute(_REQUEST, {"id_": id}).one_or_none()
         return Request(row[0], _job(row[1]), _origins(row[2]), row[3]) if row else None
+
+    def present(self, ids: Sequence[str]) -> list[Present]:
+        """Give what is known of these, in the order of their ids."""
+        query = _PRESENT.where(Row.id.in_(ids)).order_by(Row.id)
+        with transaction(self._engine) as connection:
+            rows = connection.execute(query).all()
+        return [Present(Request(r[0], _job(r[1]), _origins(r[2]), r[3]), *r[4:]) for r in rows]
 
     def is_unfinished(self, id: str) -> bool:
         """Say whether an answer is still to come."""

@@ -11,6 +11,7 @@ from dataclasses import fields
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from app.store.incidents import remember
+from app.store.kept import keep
 from app.store.outcome import Blame, Fault, Outcome
 from app.store.tables import BlameRow, PastVerdictRow
 from app.store.tables import DiagnosisRow as Row
@@ -24,7 +25,7 @@ _PRESENT = select(
     *(getattr(Row, name) for name in _KEPT),
 ).where(_BY_ID, Row.status.in_(("complete", "failed")))  # fmt: skip
 _CLUSTER = select(Row.cluster).where(_BY_ID)
-_BESIDE = ("remembered", "blames")  # of an outcome, kept in other tables
+_BESIDE = ("remembered", "blames", "kept")  # of an outcome, kept in other tables
 
 
 def finish(connection: Connection, id: str, result: Outcome | Fault) -> bool:
@@ -37,6 +38,7 @@ def finish(connection: Connection, id: str, result: Outcome | Fault) -> bool:
         return False
     if isinstance(result, Outcome):
         remember(connection, id, result, now)
+        keep(connection, id, result.rules, result.kept)
         cluster = connection.execute(_CLUSTER, {"id_": id}).scalar_one()
         _blame(connection, id, cluster, result.blames, result.cause)
     return True
@@ -60,6 +62,8 @@ def replace(connection: Connection, id: str, outcome: Outcome, why: str) -> int 
     connection.execute(delete(BlameRow).where(BlameRow.diagnosis_id == id))
     _blame(connection, id, old["cluster"], outcome.blames, outcome.cause)
     remember(connection, id, outcome, now)
+    if outcome.kept is not None:
+        keep(connection, id, outcome.rules, outcome.kept)
     return int(old["revision"]) + 1
 
 

@@ -16,6 +16,8 @@ from app.store.database import transaction
 from app.store.filter_tables import FilterRow as Row
 from app.store.filter_tables import JobTypeRow as Type
 from app.store.ids import new_id
+from app.store.tables import DiagnosisRow as Diagnosis
+from app.store.tables import IncidentRow as Incident
 from app.written import FilterState, JobType, Proposal, Routine
 
 MOST_TYPES = 200  # the last ones, among which a log without a type is recognised
@@ -87,6 +89,23 @@ class Filters:
         with transaction(self._engine, writes=True) as connection:
             connection.execute(update(Row).where(Row.id == id[:32]).values(values))
         return self.find(id)
+
+    def confirmed_lines(self, most: int = 2_000) -> list[tuple[str, str]]:
+        """Give the lines that verdicts rest on which people confirmed, with the incident's id."""
+        query = (
+            select(Incident.id, Diagnosis.answer)
+            .join(Diagnosis, Diagnosis.id == Incident.diagnosis_id)
+            .where(Incident.confirmed_at.is_not(None), Diagnosis.answer.is_not(None))
+            .order_by(Incident.confirmed_at.desc())
+            .limit(most)
+        )
+        with transaction(self._engine) as connection:
+            rows = connection.execute(query).all()
+        return [
+            (line["text"], f"confirmed incident {id}")
+            for id, answer in rows
+            for line in json.loads(answer or "{}").get("evidence", ())
+        ]
 
     def retire_idle(self) -> int:
         """Retire what has taken no line for long; give how many."""

@@ -49,13 +49,8 @@ class Incidents:
 
     def confirm(self, id: str, by: str, note: str = "", cause: str | None = None) -> Incident:
         """Keep a person's word: the cause is right, or is this one; raise NotFound."""
-        now = time.time()
-        told: dict[str, object] = {"confirmed_by": by, "confirmed_at": now, "note": note}
-        if cause is not None:
-            told["cause"] = cause
-        query = update(Row).where(or_(Row.id == id[:32], Row.diagnosis_id == id[:32]))
         with transaction(self._engine) as connection:
-            connection.execute(query.values(changed_at=now, **told))
+            confirm(connection, id, by, note, cause)
         return self.find(id)
 
     def count(self) -> int:
@@ -100,6 +95,16 @@ class Incidents:
                 for row in connection.execute(_FIND.where(Row.id.in_(part)))
             ]
         return {row.id: _incident(row) for row in rows}
+
+
+def confirm(connection: Connection, id: str, by: str, note: str, cause: str | None) -> None:
+    """Keep a person's word within a transaction; nothing happens where there is no incident."""
+    now = time.time()
+    told: dict[str, object] = {"confirmed_by": by, "confirmed_at": now, "note": note}
+    if cause is not None:
+        told["cause"] = cause
+    query = update(Row).where(or_(Row.id == id[:32], Row.diagnosis_id == id[:32]))
+    connection.execute(query.values(changed_at=now, **told))
 
 
 def remember(connection: Connection, diagnosis_id: str, outcome: Outcome, at: float) -> None:

@@ -32,13 +32,13 @@ _VOLUME = TypeAdapter(Volume)
 class Noted:
     """What one log says of its type: whether it collapsed, whether filters should be written.
 
-    `writing` names the next writing, the same until it is done.
+    `writings` is how often they were, the same until the next writing is done.
     """
 
     job_type: str
     collapsed: str | None
     wants_filters: bool
-    writing: str
+    writings: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ def _taken_up(
     if wants:
         values |= {"material": _VOLUME.dump_json(volume).decode(), "diagnosis_id": id}
     connection.execute(update(Row).where(Row.name == known.name).values(values))
-    return Noted(known.name, collapsed, wants, f"{known.name}:{known.writings}")
+    return Noted(known.name, collapsed, wants, known.writings)
 
 
 def _due(known: _Known, *, after_collapse: bool) -> int:

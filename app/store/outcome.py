@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from app.incident import Snippet
 from app.model import Job
+from app.written import Seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,8 @@ class Outcome:
     restart: bool = False
     blames: tuple[Blame, ...] = ()
     remembered: Remembered | None = None
+    seen: Seen | None = None
+    kept: bytes | None = None  # the compressed log
 
 
 @dataclass(frozen=True, slots=True)

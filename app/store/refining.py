@@ -22,11 +22,18 @@ class Refining:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
+    def complete(self, id: str, revision: int, answer: str) -> bool:
+        """Put a text in the place of an answer; no, where a later one has."""
+        return self._put({"answer": answer, "id_": id, "revision_": revision})
+
     def amend(self, id: str, revision: int, outcome: Outcome) -> bool:
         """Complete an answer; no, where a later one has taken its place."""
-        values = {
+        values: dict[str, object] = {
             "answer": outcome.answer, "method": outcome.method, "confidence": outcome.confidence,
             "summary": outcome.summary, "id_": id, "revision_": revision,
         }  # fmt: skip
+        return self._put(values)
+
+    def _put(self, values: dict[str, object]) -> bool:
         with transaction(self._engine, writes=True) as connection:
             return bool(connection.execute(_AMEND, values).rowcount)

@@ -173,3 +173,57 @@ class DeliveryRow(Table):
         UniqueConstraint("diagnosis_id", "revision", "listener", name="uq_deliveries"),
         Index("ix_deliveries_status", "status"),
     )
+
+
+class KeptLogRow(Table):
+    """A compressed log, as it was scanned under `rules`."""
+
+    __tablename__ = "kept_logs"
+
+    diagnosis_id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    rules: Mapped[str] = mapped_column(String(80))
+    data: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class ScanRow(Table):
+    """All patterns that a version of the rules looks for, in their order; a JSON list."""
+
+    __tablename__ = "scans"
+
+    rules: Mapped[str] = mapped_column(String(80), primary_key=True)
+    patterns: Mapped[str] = mapped_column(Text)
+
+
+class ReclassificationRow(Table):
+    """One run over stored diagnoses, in the order of their ids up to `last_id`."""
+
+    __tablename__ = "reclassifications"
+
+    id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    created_at: Mapped[float] = mapped_column(Double)
+    finished_at: Mapped[float | None] = mapped_column(Double)
+    status: Mapped[str] = mapped_column(String(16))
+    applies: Mapped[bool] = mapped_column(Boolean)
+    chosen: Mapped[str] = mapped_column(Text)
+    rules: Mapped[str | None] = mapped_column(String(80))
+    total: Mapped[int] = mapped_column(Integer)
+    done: Mapped[int] = mapped_column(Integer)
+    from_kept: Mapped[int] = mapped_column(Integer)
+    from_logs: Mapped[int] = mapped_column(Integer)
+    unread: Mapped[int] = mapped_column(Integer)
+    last_id: Mapped[str | None] = mapped_column(String(32))
+    fault: Mapped[str | None] = mapped_column(Text)
+
+
+class ReclassifiedRow(Table):
+    """A verdict that came out otherwise."""
+
+    __tablename__ = "reclassified"
+
+    reclassification_id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    diagnosis_id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    cause_before: Mapped[str | None] = mapped_column(String(64))
+    cause: Mapped[str | None] = mapped_column(String(64))
+    action_before: Mapped[str | None] = mapped_column(String(32))
+    action: Mapped[str | None] = mapped_column(String(32))
+    why: Mapped[str] = mapped_column(Text)

@@ -42,8 +42,8 @@ class Lane:
         """How much of the present log is read, from 0 to 1."""
         return min(max(float(self._progress.value), 0.0), 1.0)
 
-    def loaded_rules(self) -> str:
-        """Wait for the worker to be ready; give the hash of its rules or raise their faults."""
+    def loaded_rules(self) -> worker.Rules:
+        """Wait for the worker to be ready; give its rules or raise their faults."""
         try:
             said = self._ready.result()
         except BrokenProcessPool as error:

@@ -14,7 +14,7 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from ctypes import c_double
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -24,6 +24,7 @@ from app.incident import Snippet
 from app.model import Diagnosis, Job
 from app.store.outcome import Blame, Fault, Outcome, Remembered
 from app.work.recall import Recall
+from app.written import JobType
 
 _NICENESS = 5  # the web process answers first when the machine is full
 _COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
@@ -40,6 +41,7 @@ class Order:
     max_log_bytes: int
     digest_tokens: int
     memory: Recall | None = None
+    types: tuple[JobType, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +52,18 @@ class Reading:
     cpu_seconds: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Which rules a worker has loaded, and all patterns that they look for, in their order."""
+
+    fingerprint: str
+    patterns: tuple[str, ...] = ()
+
+
 class Reader(Protocol):
     """What turns an order into an outcome; made once in each worker."""
 
-    fingerprint: str
+    rules: Rules
 
     def read(self, order: Order, progress: Callable[[float], None]) -> Outcome:
         """Diagnose the log of the order."""
@@ -71,24 +81,36 @@ class PipelineReader:
         from app.rulebook.load import load
 
         self._compiled = Compiled(load(rules, cache), cache)
-        self.fingerprint = self._compiled.rulebook.fingerprint
+        self.rules = Rules(
+            self._compiled.rulebook.fingerprint,
+            tuple(probe.source for probe in self._compiled.probes),
+        )
         _ = self._compiled.database  # compiled or read from the cache now, not at the first log
 
     def read(self, order: Order, progress: Callable[[float], None]) -> Outcome:
         """Run the pipeline."""
-        from app.pipeline import Limits, diagnose
+        from app.pipeline import Limits, examine
+        from app.work.kept import pack
+        from app.work.typed import Typed
 
         paths = [Path(path) for path in order.paths]
         expected = _expected_text_bytes(paths)
-        diagnosis = diagnose(
+        typed = Typed(
+            paths, expected, order.job.job_type, order.types, self._compiled, order.digest_tokens
+        )
+        case = examine(
             paths,
-            self._compiled,
+            typed.compiled,
             job=order.job,
             memory=order.memory,
             limits=Limits(max_bytes=order.max_log_bytes, digest_tokens=order.digest_tokens),
             progress=lambda done: progress(done / expected),
         )
-        return outcome_of(diagnosis, order.id)
+        return replace(
+            outcome_of(case.diagnosis, order.id),
+            kept=pack(case.sighted.log),
+            seen=typed.seen(case.sighted.log),
+        )
 
 
 def outcome_of(diagnosis: Diagnosis, id: str) -> Outcome:
@@ -168,9 +190,9 @@ def start(prepare: Prepare, rules: Path, cache: Path, progress: c_double) -> Non
         _desk.reader = fault_of(error)
 
 
-def hello() -> str | Fault:
+def hello() -> Rules | Fault:
     """Say which rules this worker has loaded."""
-    return _desk.reader if isinstance(_desk.reader, Fault) else _desk.reader.fingerprint
+    return _desk.reader if isinstance(_desk.reader, Fault) else _desk.reader.rules
 
 
 def read(order: Order) -> Reading:

@@ -28,14 +28,14 @@ from app.model import (
     Verdict,
 )
 from app.store.outcome import Outcome
-from app.work.worker import Order, outcome_of
+from app.work.worker import Order, Rules, outcome_of
 
 
 class FakeReader:
     """Obeys the log."""
 
     def __init__(self, rules: Path, cache: Path) -> None:
-        self.fingerprint = "sha256:fake"
+        self.rules = Rules("sha256:fake")
 
     def read(self, order: Order, progress: Callable[[float], None]) -> Outcome:
         """Do what each line says, then answer."""

@@ -2,6 +2,7 @@
 
 from alembic import context
 
+from app.store import feedback_tables, filter_tables  # noqa: F401  their tables belong to the metadata
 from app.store.tables import Table
 
 connection = context.config.attributes["connection"]

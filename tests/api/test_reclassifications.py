@@ -1,0 +1,126 @@
+"""Old diagnoses under other rules: told, applied, from what was kept or from the logs."""
+
+import csv
+import io
+import shutil
+import time
+
+import pytest
+
+from tests.api.server import REAL, ended, running
+from tests.small_rules import write_rules
+
+LOGS = ["pump 3 leaks\n", "waited 30 s for the pump\n", "all is well\n"]
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    """A data folder with three diagnoses, and the rules that they were made under."""
+    folder = tmp_path_factory.mktemp("stored")
+    rules = write_rules(folder / "rules")
+    server = running(folder / "data", program=REAL, rules_dir=rules)
+    with server as found, found.client() as client:
+        for number, log in enumerate(LOGS):
+            told = {"job_id": number, "cluster": "c1"}
+            answer = client.post("/v1/diagnoses", content=log, params=told)
+            ended(client, answer.json()["id"])
+    return folder
+
+
+@pytest.fixture
+def shop(stored, tmp_path):
+    """A copy of it whose rules may be changed."""
+    shutil.copytree(stored, tmp_path / "shop")
+    return tmp_path / "shop"
+
+
+def serving(shop, **changed: tuple[str, str]):
+    for name, (old, new) in changed.items():
+        (file,) = (shop / "rules").rglob(f"{name}.yaml")
+        assert old in file.read_text()
+        file.write_text(file.read_text().replace(old, new))
+    return running(shop / "data", program=REAL, rules_dir=shop / "rules")
+
+
+def reclassified(client, **told):
+    accepted = client.post("/v1/reclassifications", json=told)
+    assert accepted.status_code == 202, accepted.text
+    end = time.monotonic() + 60
+    while (found := client.get(accepted.headers["location"]).json())["status"] == "running":
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    assert found["status"] == "complete", found
+    return found
+
+
+def causes(client):
+    items = client.get("/v1/diagnoses").json()["items"]
+    return {item["job"]["job_id"]: item["cause"] for item in items}
+
+
+ACTION = {"PumpFault": ("action: cordon_and_restart", "action: fix_config")}
+PATTERN = {"pump": ("pump (?P<pump>\\d+) leaks", "(?:pump|all) (?P<pump>\\w+) (?:leaks|well)")}
+
+
+def test_a_dry_run_tells_what_would_change_and_changes_nothing(shop):
+    with serving(shop, **ACTION) as server, server.client() as client:
+        found = reclassified(client)
+        (change,) = found["changed"]
+        assert (change["cause"], change["action_before"]) == ("PumpFault", "cordon_and_restart")
+        assert change["action"] == "fix_config"
+        assert "what was kept of its log" in change["why"]
+        assert (found["total"], found["done"], found["from_kept"]) == (3, 3, 3)
+        item = client.get("/v1/diagnoses", params={"cause": "PumpFault"}).json()["items"][0]
+        assert item["action"] == "cordon_and_restart"
+
+
+def test_what_is_applied_replaces_the_verdict_and_keeps_the_former(shop):
+    with serving(shop, **ACTION) as server, server.client() as client:
+        found = reclassified(client, apply=True)
+        id = found["changed"][0]["diagnosis_id"]
+        assert client.get(f"/v1/diagnoses/{id}").json()["recovery"]["action"] == "fix_config"
+        (past,) = client.get(f"/v1/diagnoses/{id}/history").json()["items"]
+        assert past["action"] == "cordon_and_restart"
+        assert past["why"].startswith(found["id"])
+        assert reclassified(client, apply=True)["changed"] == []
+
+
+def test_rules_that_look_for_more_read_the_logs_again(shop):
+    with serving(shop, **PATTERN) as server, server.client() as client:
+        found = reclassified(client)
+        assert (found["from_kept"], found["from_logs"]) == (0, 3)
+
+
+def test_a_log_that_is_gone_leaves_its_verdict_as_it_is(shop):
+    shutil.rmtree(shop / "data" / "uploads")
+    with serving(shop, **PATTERN) as server, server.client() as client:
+        before = causes(client)
+        found = reclassified(client, apply=True)
+        assert (found["unread"], found["changed"]) == (3, [])
+        assert causes(client) == before
+
+
+def test_a_filter_chooses_and_the_table_adds_up(shop):
+    with serving(shop) as server, server.client() as client:
+        found = reclassified(client, filter={"cause": "PumpFault"})
+        assert found["total"] == 1
+        assert [(row["cause"], row["count"]) for row in found["table"]] == [("PumpFault", 1)]
+        text = client.get(f"/v1/reclassifications/{found['id']}/table.csv").text
+        assert [row["cause"] for row in csv.DictReader(io.StringIO(text))] == ["PumpFault"]
+        assert reclassified(client, filter={"cluster": "nowhere"})["total"] == 0
+
+
+def test_a_run_that_has_ended_cannot_be_cancelled_and_an_unknown_one_is_not_found(shop):
+    with serving(shop) as server, server.client() as client:
+        id = reclassified(client)["id"]
+        assert client.post(f"/v1/reclassifications/{id}/cancel").status_code == 400
+        for path in ("", "/changes", "/table.csv", "/events"):
+            nowhere = client.get(f"/v1/reclassifications/rc_{'0' * 26}{path}")
+            assert nowhere.status_code == 404
+        with client.stream("GET", f"/v1/reclassifications/{id}/events") as stream:
+            assert "event: end" in stream.read().decode()
+
+
+@pytest.mark.parametrize("body", [{"aply": True}, {"filter": {"since": "soon"}}, {"apply": "x"}])
+def test_what_cannot_be_meant_is_refused(client, body):
+    assert client.post("/v1/reclassifications", json=body).status_code == 422
