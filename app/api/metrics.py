@@ -70,5 +70,54 @@ class _OfService(Collector):
             "Tries to tell a listener that failed",
             self._service.listeners.failures,
         )
+        yield from _of_filters(self._service)
+        yield from _of_model(self._service)
         yield GaugeMetricFamily("firstfault_queued", "Diagnoses that wait", crew.queued)
         yield GaugeMetricFamily("firstfault_running", "Diagnoses that run", crew.running)
+
+
+def _of_filters(service: Service) -> Iterator[Metric]:
+    filters = service.filters
+    yield CounterMetricFamily(
+        "firstfault_compression_collapses",
+        "Logs that compressed much worse than those of their type of job before",
+        filters.collapses,
+    )
+    yield CounterMetricFamily(
+        "firstfault_filters_written", "Filters of a model that passed all gates", filters.written
+    )
+    yield CounterMetricFamily(
+        "firstfault_filters_refused", "Filters of a model that did not", filters.refused
+    )
+
+
+def _of_model(service: Service) -> Iterator[Metric]:
+    """Tell what questions to the language model took; those that write filters tell their own."""
+    spent = service.second.spent
+    calls = CounterMetricFamily(
+        "firstfault_model_calls", "Requests to the model", labels=["purpose", "outcome"]
+    )
+    for (purpose, outcome), count in sorted(spent.calls.items()):
+        calls.add_metric([purpose, outcome], count)
+    yield calls
+    tokens = CounterMetricFamily(
+        "firstfault_model_tokens", "Tokens asked and answered", labels=["purpose", "direction"]
+    )
+    for direction, counts in (("asked", spent.tokens_in), ("answered", spent.tokens_out)):
+        for purpose, count in sorted(counts.items()):
+            tokens.add_metric([purpose, direction], count)
+    yield tokens
+    for name, told, sums in (
+        ("firstfault_model_cost", "Money spent, by the prices of the settings", spent.cost),
+        ("firstfault_model_seconds", "Time that requests took, summed", spent.seconds),
+    ):
+        family = CounterMetricFamily(name, told, labels=["purpose"])
+        for purpose, total in sorted(sums.items()):
+            family.add_metric([purpose], total)
+        yield family
+    refined = CounterMetricFamily(
+        "firstfault_refined", "Doubtful answers put to the model, by what came", labels=["result"]
+    )
+    for result, count in sorted(service.second.results.items()):
+        refined.add_metric([result], count)
+    yield refined

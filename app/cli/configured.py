@@ -18,10 +18,15 @@ def configured(**given: object) -> Settings:
         raise UsageError(f"FIRSTFAULT_CONFIG: {error}") from error
 
 
+def has_database(settings: Settings) -> bool:
+    """Say whether there may be a database: a file that is there, or a server."""
+    _, is_file, path = settings.database.partition("sqlite:///")
+    return not is_file or Path(path).is_file()
+
+
 def has_memory(settings: Settings) -> bool:
     """Say whether there may be past incidents: they are wanted, and there is a database."""
-    _, is_file, path = settings.database.partition("sqlite:///")
-    return settings.memory and (not is_file or Path(path).is_file())
+    return settings.memory and has_database(settings)
 
 
 def _told(error: ValidationError) -> list[str]:

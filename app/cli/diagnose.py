@@ -15,6 +15,7 @@ from app.cli.configured import configured, has_memory
 from app.cli.page import Page
 from app.cli.rulebook import compiled_rules
 from app.cli.show import show
+from app.cli.written import with_filters
 from app.errors import UsageError
 from app.model import Job
 from app.pipeline import Limits, Memory, Progress
@@ -47,10 +48,13 @@ def diagnose(
     job = Job(
         job_id=job_id, job_type=job_type, scheduler=scheduler, state=state, exit_code=exit_code
     )
+    inputs, compiled = _inputs(paths), compiled_rules()
+    if not rules_only:
+        compiled = with_filters(compiled, inputs, job_type, Limits().digest_tokens)
     with _progress(paths, wanted=not as_json) as progress:
         found = find_cause(
-            _inputs(paths),
-            compiled_rules(),
+            inputs,
+            compiled,
             job=job,
             memory=None if rules_only else _memory(),
             limits=Limits(threads=threads),
@@ -66,12 +70,15 @@ def diagnose(
 def compress(
     paths: Paths,
     tokens: Annotated[int, typer.Option(min=200, help="Budget of the digest.")] = 6000,
+    job_type: Annotated[str | None, typer.Option(help="A name for jobs of this kind.")] = None,
     threads: Annotated[int, typer.Option(min=1, max=64, help="Scanning threads.")] = 1,
 ) -> None:
     """Print the digest: what a person or a model is shown of a log."""
     limits = Limits(digest_tokens=tokens, threads=threads)
+    inputs = _inputs(paths)
+    compiled = with_filters(compiled_rules(), inputs, job_type, tokens)
     with _progress(paths, wanted=True) as progress:
-        found = find_cause(_inputs(paths), compiled_rules(), limits=limits, progress=progress)
+        found = find_cause(inputs, compiled, limits=limits, progress=progress)
     sys.stdout.write(found.digest)
 
 

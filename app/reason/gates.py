@@ -81,8 +81,9 @@ def is_specific(trial: Trial) -> str | None:
 
 def hides_no_evidence(trial: Trial) -> str | None:
     """Refuse what meets a line that is known to tell of a failure."""
+    prefixes = _PREFIXES if trial.pattern.anchored else ("",)
     for known in trial.evidence:
-        if any(trial.finds(prefix + known.text) for prefix in _PREFIXES):
+        if any(trial.finds(prefix + known.text) for prefix in prefixes):
             return f"it hides evidence ({known.origin}): {known.text[:200]}"
     return None
 

@@ -42,8 +42,12 @@ def write_filters(
     prompt: Prompt,
     budget: Budget,
     answers: int = 5,
+    unwanted: Sequence[str] = (),
 ) -> Written:
-    """Ask for filters and keep those that pass; raise ModelError where there is no answer."""
+    """Ask for filters and keep those that pass; raise ModelError where there is no answer.
+
+    `unwanted` are regexes that a person switched off: what they took away stays.
+    """
     masks = Masks()
     question = Question(
         purpose=PURPOSE,
@@ -55,7 +59,7 @@ def write_filters(
     )
     heard = client.ask_several(question, budget, answers)
     told = [[_unmasked(one, masks.restore) for one in answer.reply.filters] for answer in heard]
-    return judged(told, volume, evidence, answers)
+    return judged(told, volume, evidence, answers, unwanted)
 
 
 def judged(
@@ -63,15 +67,17 @@ def judged(
     volume: Volume,
     evidence: Sequence[Evidence],
     asked: int,
+    unwanted: Sequence[str] = (),
 ) -> Written:
     """Vote on the filters of all answers, and try what is elected."""
     sample = Sample(volume)
     elected, refused = elect(answers, sample, asked)
+    spared = frozenset[int]().union(*(sample.meets(match) for match in unwanted))
     taken: frozenset[int] = frozenset()
     proposals: list[Proposal] = []
     for candidate in elected:
-        if candidate.meets and candidate.meets <= taken:
-            told = "other filters take its lines away"
+        told = _needless(candidate, spared, taken)
+        if told is not None:
             refused += [Refusal(one.name, one.match, told) for one in candidate.filters]
             continue
         chosen = _chosen(candidate, sample, evidence, refused)
@@ -93,6 +99,15 @@ def shown(volume: Volume, room_tokens: int) -> str:
             break
         lines += part
     return "\n".join(lines)
+
+
+def _needless(candidate: Candidate, spared: frozenset[int], taken: frozenset[int]) -> str | None:
+    """Say why a filter is not wanted, whatever it is worth."""
+    if candidate.meets & spared:
+        return "a person switched off a filter that took these lines away"
+    if candidate.meets and candidate.meets <= taken:
+        return "other filters take its lines away"
+    return None
 
 
 def _told(kind: Kind, volume: Volume) -> Iterator[str]:

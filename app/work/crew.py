@@ -22,6 +22,7 @@ from app.store.threads import StoreThreads
 from app.work import worker
 from app.work.durable import PATIENT, USUAL, Durable, Kind
 from app.work.lane import Lane
+from app.written import Seen
 
 _GLANCE_SECONDS = 0.2  # how often those are looked at that somebody watches
 _AHEAD = 2  # diagnoses that are taken from the book for each lane, so that none stands idle
@@ -79,8 +80,9 @@ class _Live:
 class Crew:
     """Takes diagnoses from the book.
 
-    `write_order` says what a worker is told; `announce` is called after each answer, and again
-    where the process died before it was done.
+    `write_order` says what a worker is told; `notice` is given what a log tells of its type of
+    job. `announce` is called after each answer, and again where the process died before it was
+    done.
     """
 
     def __init__(
@@ -90,6 +92,7 @@ class Crew:
         threads: StoreThreads,
         durable: Durable,
         write_order: Callable[[Request], worker.Order],
+        notice: Callable[[str, Seen], Awaitable[None]],
         announce: Callable[[str], Awaitable[None]],
         *,
         queue_limit: int,
@@ -103,6 +106,7 @@ class Crew:
         self._threads = threads
         self._durable = durable
         self._write_order = write_order
+        self._notice = notice
         self._announce = announce
         self._queue_limit = queue_limit
         self._diagnosis_seconds = diagnosis_seconds
@@ -267,6 +271,8 @@ class Crew:
         reading = await self._read(request, lane)
         await self._threads.insist(self._diagnoses.finish, request.id, reading.result)
         self._count(request.id, reading, time.monotonic() - began)
+        if isinstance(reading.result, Outcome) and reading.result.seen:
+            await self._notice(request.id, reading.result.seen)
 
     async def _read(self, request: Request, lane: Lane) -> worker.Reading:
         try:

@@ -52,6 +52,12 @@ def test_what_is_taken_away_already_needs_no_second_filter():
     assert [one.name for one in found.proposals] == ["both"]
 
 
+def test_what_a_person_switched_off_does_not_come_back_in_other_words():
+    found = judged([[a_filter()]] * 3, VOLUME, EVIDENCE, 5, [SPELLINGS[1]])
+    assert not found.proposals
+    assert "a person switched off" in found.refused[0].why
+
+
 def test_filters_of_one_name_are_told_apart():
     other = a_filter(match="bobbin [0-9]+ of", hits=("bobbin 3 of 90 wound",))
     found = judged([[a_filter(), other]] * 3, VOLUME, EVIDENCE, 5)

@@ -1,0 +1,112 @@
+"""What writes the filters of one type of job: a process of its own, that ends when it is done.
+
+It reads its task from standard input and says in one line of JSON what came of it. All that it
+keeps, it keeps in the database, once a writing, so it may be started again at any time. Where the
+model gives no answer the writing counts as done, and the next one comes after the usual pause.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from app.errors import FirstFaultError, ModelError
+from app.reason.budget import Budget, Limits, Prices
+from app.reason.client import Client
+from app.reason.desk import Endpoint
+from app.reason.gates import Evidence
+from app.reason.log_agent import PROMPT, Written, write_filters
+from app.reason.prompt import Prompts
+from app.rulebook.load import load
+from app.store.calls import Calls
+from app.store.database import connect
+from app.store.filters import Filters
+from app.store.job_types import JobTypes, Material
+from app.work.evidence import evidence_of_rules, evidence_of_stories
+from app.work.filter_task import Report, Task
+
+_NICENESS = 10
+_MOST_REASONS = 5
+
+
+def write(task: Task) -> Report:
+    """Have filters written, and keep them; raise StoreError or RulebookError."""
+    engine = connect(task.database)
+    types = JobTypes(engine)
+    material = types.material(task.job_type)
+    if material is None or material.writings != task.writing:
+        return Report()  # done before
+    prompts = Prompts(Path(task.prompts))
+    author = f"{task.model} {PROMPT}/{prompts[PROMPT].form.version}"
+    filters = Filters(engine)
+    unwanted = [one.match for one in filters.page(task.job_type, "off")]
+    evidence = [
+        *evidence_of_rules(load(Path(task.rules))),
+        *evidence_of_stories(Path(task.fixtures)),
+        *(Evidence(text, origin) for text, origin in filters.confirmed_lines()),
+    ]
+    try:
+        written = _written(task, material, evidence, unwanted, prompts, Calls(engine))
+    except ModelError as error:
+        types.keep(task.job_type, task.writing, (), author)
+        return Report(fault=f"{error.fault}: {error}")
+    types.keep(task.job_type, task.writing, written.proposals, author)
+    return Report(
+        kept=tuple(one.name for one in written.proposals),
+        refused=len(written.refused),
+        reasons=tuple(dict.fromkeys(one.why for one in written.refused))[:_MOST_REASONS],
+    )
+
+
+def _written(
+    task: Task,
+    material: Material,
+    evidence: Sequence[Evidence],
+    unwanted: Sequence[str],
+    prompts: Prompts,
+    calls: Calls,
+) -> Written:
+    endpoint = Endpoint(
+        model=task.model,
+        base_url=task.base_url,
+        api_key=task.api_key,
+        context_tokens=task.context_tokens,
+        seconds=task.seconds,
+        parallel=task.parallel,
+        prices=Prices(*task.prices),
+    )
+    limits = Limits(task.tokens, task.day_tokens, task.day_cost)
+    client = Client(endpoint, calls.add)
+    try:
+        return write_filters(
+            task.job_type,
+            material.volume,
+            evidence,
+            client,
+            prompts[PROMPT],
+            Budget(limits, calls.spent, diagnosis_id=material.diagnosis_id),
+            task.answers,
+            unwanted,
+        )
+    finally:
+        client.close()
+
+
+def main() -> None:
+    """Read the task, write, and tell; what fails is told and ends the process."""
+    os.nice(_NICENESS)
+    told = json.loads(sys.stdin.readline())
+    task = Task(**{**told, "prices": tuple(told["prices"])})
+    try:
+        report, status = write(task), 0
+    except FirstFaultError as error:
+        report, status = Report(fault=str(error)), error.exit_code
+    sys.stdout.write(json.dumps(asdict(report)) + "\n")
+    sys.stdout.flush()
+    os._exit(status)  # not waiting for the thread of the client
+
+
+if __name__ == "__main__":
+    main()
