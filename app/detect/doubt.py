@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
+import re2
+
 from app.detect.level import Level, level_at
 from app.model import Strength
 from app.rulebook.compiled import Met
@@ -71,12 +73,16 @@ def _weight(strength: Strength | None) -> int:
 def _objections(met: Met, level: Level | None, *, general: bool) -> Iterator[Objection]:
     """Find all that speaks against a match; a `general` signal falls by less."""
     before, behind = met.before[-_LONGEST:], met.behind[:_LONGEST]
-    if found := _denied(before, met.matched, behind, general=general):
+    whole = f"{before}{met.matched}{behind}"
+    if found := _counted_zero(before, met.matched, behind):
         yield Objection("denial", found)
-    if found := _hedged(before, met.matched, behind, general=general):
-        yield Objection("hedge", found)
-    if found := _retried(f"{before}{met.matched}{behind}", general=general):
-        yield Objection("retry", found)
+    if (_ANY_GENERAL if general else _ANY).search(whole):
+        if found := _denied(before, met.matched, general=general):
+            yield Objection("denial", found)
+        if found := _hedged(before, met.matched, behind, general=general):
+            yield Objection("hedge", found)
+        if found := _retried(whole, general=general):
+            yield Objection("retry", found)
     if level in ("warning", "info", "debug"):
         yield Objection("level", level)
 
@@ -127,12 +133,13 @@ def _hedged(before: str, matched: str, behind: str, *, general: bool) -> str | N
 
 # no uncorrectable errors   without a single GPU error
 _NONE = re.compile(
-    r"(?i)(?<![\w.:/-])(?:no|zero|without|never|neither|nor|none of|free of|not an?)"
-    r"(?: [\w-]+){0,3} ?\Z"
+    r"(?i)(?<![\w.:/-])(?:no|zero|without|never|neither|nor|none of|free of|not an?)(?![\w'-])"
 )
+_FEW_WORDS = re.compile(r"(?: [\w-]+){0,3} ?\Z")
 _NONE_INSIDE = re.compile(r"(?i)(?<![\w'-])(?:no|without|never|zero|none)(?![\w'-])")
 # found 0 new ECC errors   errors: 0   failures = none   OOMKilled: false
 _ZERO_BEFORE = re.compile(r"(?i)(?<![\w.:/-])0(?: [\w-]+){0,2} ?\Z")
+_LONGEST_COUNTED = 20  # characters
 _COUNTED = re.compile(r"(?i)(?:errors?|fail\w*|faults?|lost|counts?|timeouts?|killed|evicted)\Z")
 _ZERO_BEHIND = re.compile(
     r"(?i)(?:[ _](?:count|detected|found))?[\"']?(?: ?[:=] ?| )[\"']?"
@@ -140,11 +147,20 @@ _ZERO_BEHIND = re.compile(
 )
 
 
-def _denied(before: str, matched: str, behind: str, *, general: bool) -> str | None:
+def _denied(before: str, matched: str, *, general: bool) -> str | None:
     """Find words that say that it did not happen."""
-    found = _NONE.search(before) or (_NONE_INSIDE.search(matched) if general else None)
-    if found is None and _COUNTED.search(matched):
-        found = _ZERO_BEFORE.search(before) or _ZERO_BEHIND.match(behind)
+    for found in _NONE.finditer(before):
+        if _FEW_WORDS.match(before, found.end()):
+            return found[0]
+    inside = _NONE_INSIDE.search(matched) if general else None
+    return inside[0] if inside else None
+
+
+def _counted_zero(before: str, matched: str, behind: str) -> str | None:
+    """Find a count that says that it happened never."""
+    if not _COUNTED.search(matched[-_LONGEST_COUNTED:]):
+        return None
+    found = _ZERO_BEFORE.search(before) or _ZERO_BEHIND.match(behind)
     return found[0] if found else None
 
 
@@ -172,6 +188,17 @@ def _retried(text: str, *, general: bool) -> str | None:
         if found["now"] is None or int(found["now"]) < int(found["of"]):
             return found[0]
     return None
+
+
+def _loose(*patterns: re.Pattern[str]) -> "re2._Regexp":
+    """Join patterns without what stands round their words, for the engine that is fast."""
+    sources = (re.sub(r"\(\?<?[!=][^)]*\)|\(\?i\)", "", pattern.pattern) for pattern in patterns)
+    return re2.compile("(?i)" + "|".join(f"(?:{source})" for source in sources))
+
+
+# Few lines hold any of these words, and one look tells.
+_ANY = _loose(_BEFORE, _LIST, _NONE, _RETRY)
+_ANY_GENERAL = _loose(_BEFORE_GENERAL, _LIST, _NONE_INSIDE, _NONE, _RETRY_GENERAL)
 
 
 def _last(border: re.Pattern[str], text: str) -> int:
