@@ -56,9 +56,21 @@ def causes_table(book: Rulebook) -> str:
 
 
 @rules.command()
-def graph() -> None:
+def graph(
+    svg: Annotated[
+        Path | None, typer.Option(help="Draw it into this file instead, to open in a browser.")
+    ] = None,
+) -> None:
     """Show who explains whom, as text; ~ marks edges that hold only for what comes later."""
     book = _book()
+    if svg:
+        from app.cli.graph_svg import drawn  # an XML library, which no other command needs
+
+        try:
+            svg.write_text(drawn(book), encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"{svg}: cannot be written: {error.strerror or error}") from error
+        return
     for name in sorted(book.causes):
         reach = book.relation.reach.get(name, {})
         targets = [
