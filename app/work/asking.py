@@ -50,12 +50,13 @@ def _made(asking: Asking) -> "FailureAgent":
     from app.reason.failure_agent import FailureAgent
     from app.reason.prompt import Prompts
 
-    record, day = _books(asking.database)
+    record, day = books(asking.database)
     client = Client(asking.endpoint, record)
     return FailureAgent(client, Prompts(asking.prompts), asking.limits, day)
 
 
-def _books(database: str | None) -> tuple[Recorder, DaySpending]:
+def books(database: str | None) -> tuple[Recorder, DaySpending]:
+    """Say where calls are kept and what a day has spent; nowhere and nothing without a database."""
     if database is None:
         return _forget, _nothing
     from app.store.calls import Calls
