@@ -99,7 +99,9 @@ def _jump_at(place: int, losses: Sequence[float], read: Sequence[Point]) -> Jump
     after = median(rest[-max(_FEWEST_AFTER, len(rest) // 20) :])
     grown = _norm_growth(read[max(0, place - _WINDOW) : place], read[place:])
     least = _RISE_ROUGHER if grown is None and _is_rougher(window, rest) else _least_rise(grown)
-    if min(levels) <= bar or after < least * level:
+    # With no norm to tell, a dip in a wandering loss must not set the level.
+    usual = max(level, median(window[-_FEWEST:])) if grown is None else level
+    if min(levels) <= bar or after < least * usual:
         return None
     if math.log(max(levels) / after) > _COMING_BACK * math.log(max(levels) / level):
         return None
