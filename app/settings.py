@@ -233,10 +233,19 @@ class Settings(BaseSettings):
         default=32_768, ge=8_000, description="its context window; what it is shown shrinks to fit"
     )
     model_seconds: float = Field(
-        default=120, gt=0, description="time for one question, with retries and repair"
+        default=120,
+        gt=0,
+        description="time for the question about one diagnosis, with a second look, retries and "
+        "repair",
     )
     model_parallel: int = Field(
         default=4, ge=1, description="calls that each worker may run at once"
+    )
+    model_workers: int = Field(
+        default=1,
+        ge=1,
+        le=64,
+        description="processes that put doubtful diagnoses to the model, one at a time each",
     )
     model_prices: Annotated[tuple[float, float] | None, NoDecode, BeforeValidator(_pair)] = Field(
         default=None,

@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 
 from app.api.forms import Id
 from app.model import Action, Confidence, Strength
+from app.opinion import Weight
 
 
 class JobOut(BaseModel):
@@ -155,12 +156,41 @@ class VersionsOut(BaseModel):
     model: str | None
 
 
+class QuotedOut(BaseModel):
+    """A line of the log that the model quotes, as it was printed."""
+
+    file: str
+    line: int
+    text: str
+
+
+class StruckOut(BaseModel):
+    """A quote that does not count, as the model gave it, and why."""
+
+    file: str | None
+    line: int
+    text: str
+    why: str
+
+
+class OpinionOut(BaseModel):
+    """What a language model says; `weight` tells what it changed."""
+
+    cause: str
+    confidence: str
+    quotes: tuple[QuotedOut, ...]
+    against: str
+    struck: tuple[StruckOut, ...]
+    agrees: bool
+    weight: Weight
+
+
 class Complete(BaseModel):
-    """A diagnosis with its answer."""
+    """A diagnosis with its answer; one that is `refining` may be followed by a better one."""
 
     id: Id
-    status: Literal["complete"]
-    method: str
+    status: Literal["complete", "refining"]
+    method: Literal["rules", "memory", "rules+model", "model"]
     job: JobOut
     primary: PrimaryOut
     explained: tuple[ExplainedOut, ...]
@@ -170,7 +200,7 @@ class Complete(BaseModel):
     recovery: RecoveryOut
     precedents: tuple[PrecedentOut, ...]
     attempts: tuple[AttemptOut, ...]
-    opinion: object | None
+    opinion: OpinionOut | None
     remarks: tuple[str, ...]
     log: LogOut
     versions: VersionsOut

@@ -18,11 +18,13 @@ import structlog
 from app.errors import SourceError, SourceTooLarge, StoreError
 from app.incident import Incident, Recalled, Snippet
 from app.model import Job
+from app.service.asking import asking
 from app.service.exits import JobExits
 from app.service.filters import WrittenFilters
 from app.service.listeners import Listeners
 from app.service.reclassification import Reclassification
 from app.settings import Settings
+from app.store.calls import Calls
 from app.store.database import connect
 from app.store.deliveries import Deliveries
 from app.store.diagnoses import Diagnoses, Entry, Origin, Place, Record, Request, Upload
@@ -36,6 +38,7 @@ from app.store.job_types import JobTypes
 from app.store.kept import KeptLogs
 from app.store.lock import FolderLock
 from app.store.migrate import migrate
+from app.store.refining import Refining
 from app.store.threads import StoreThreads
 from app.store.uploads import Uploads
 from app.work import worker
@@ -46,9 +49,11 @@ from app.work.lane import Lane
 from app.work.presence import Presence
 from app.work.recall import Recall
 from app.work.roots import LogRoots
+from app.work.second import Second, is_refining
 
 _BLOCK = 1 << 20  # bytes of an upload that are handed to a thread at once
 _SWEEP_SECONDS = 3600
+_REFINING_GLANCE_SECONDS = 0.5
 _TEND_SECONDS = 30
 _NO_MEMORY = "memory is switched off (FIRSTFAULT_MEMORY)"
 
@@ -97,6 +102,24 @@ class Service:
             self.filters = WrittenFilters(
                 settings, Filters(engine), JobTypes(engine), self._threads, self._durable
             )
+            self._asking = asking(settings)
+            refiners = [
+                Lane(prepare, settings.rules_dir.absolute(), cache)
+                for _ in range(settings.model_workers if self._asking else 0)
+            ]
+            for lane in refiners:
+                opened.callback(lane.close)
+            self.second = Second(
+                refiners,
+                self._diagnoses,
+                Refining(engine),
+                Calls(engine),
+                self._threads,
+                self._durable,
+                self._second_order,
+                self.listeners.announce,
+                seconds=settings.diagnosis_seconds + settings.model_seconds,
+            )
             self.crew = Crew(
                 lanes,
                 self._diagnoses,
@@ -105,6 +128,7 @@ class Service:
                 self._order,
                 self.filters.notice,
                 self.listeners.announce,
+                self.second.begin,
                 queue_limit=settings.queue_limit,
                 diagnosis_seconds=settings.diagnosis_seconds,
             )
@@ -234,6 +258,10 @@ class Service:
         """Tell every change of status and progress; the last one is the end."""
         async for state in self.crew.watch(id):
             yield state
+        if is_refining(await self.find(id)):
+            yield State("refining", 1.0)
+        while is_refining(await self.find(id)):
+            await asyncio.sleep(_REFINING_GLANCE_SECONDS)
         yield State((await self.find(id)).status, 1.0)
 
     async def faults(self) -> dict[str, str | None]:
@@ -282,7 +310,11 @@ class Service:
             digest_tokens=self.settings.digest_tokens,
             memory=self._recall,
             types=self.filters.types_for(request.job.job_type),
+            refines=self._asking is not None,
         )
+
+    def _second_order(self, request: Request) -> worker.Order:
+        return replace(self._order(request), asking=self._asking)
 
     def _kept_memory(self, data: Path) -> Keeping | None:
         settings = self.settings

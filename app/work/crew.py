@@ -82,7 +82,7 @@ class Crew:
 
     `write_order` says what a worker is told; `notice` is given what a log tells of its type of
     job. `announce` is called after each answer, and again where the process died before it was
-    done.
+    done. Before that, `refine` is asked to have the answer refined, where it is to be.
     """
 
     def __init__(
@@ -94,6 +94,7 @@ class Crew:
         write_order: Callable[[Request], worker.Order],
         notice: Callable[[str, Seen], Awaitable[None]],
         announce: Callable[[str], Awaitable[None]],
+        refine: Callable[[str], Awaitable[None]],
         *,
         queue_limit: int,
         diagnosis_seconds: float,
@@ -108,6 +109,7 @@ class Crew:
         self._write_order = write_order
         self._notice = notice
         self._announce = announce
+        self._refine = refine
         self._queue_limit = queue_limit
         self._diagnosis_seconds = diagnosis_seconds
         self._live: dict[str, _Live] = {}
@@ -235,6 +237,11 @@ class Crew:
             finally:
                 del self._live[id]
                 live.changed.set()
+        await self._answered(id)
+
+    async def _answered(self, id: str) -> None:
+        """What follows each answer; done again where the process died in the midst of it."""
+        await self._refine(id)
         await self._announce(id)
 
     async def _make_again(self, id: str, why: str, revision: str) -> None:
@@ -246,7 +253,7 @@ class Crew:
         if request is None or request.status in ("queued", "waiting"):
             return
         if (await self._threads.insist(self._diagnoses.find, id)).revision > int(revision):
-            await self._announce(id)
+            await self._answered(id)
             return
         async with self._lane() as lane:
             result = (await self._read(request, lane)).result
@@ -255,7 +262,7 @@ class Crew:
             return
         await self._threads.insist(self._diagnoses.replace, id, result, why)
         log.info("made again", diagnosis_id=id, cause=result.cause, why=why)
-        await self._announce(id)
+        await self._answered(id)
 
     @contextlib.asynccontextmanager
     async def _lane(self) -> AsyncIterator[Lane]:

@@ -16,15 +16,20 @@ from collections.abc import Callable, Sequence
 from ctypes import c_double
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from app.answer import answer
 from app.errors import FirstFaultError
 from app.incident import Snippet
+from app.judge.in_doubt import in_doubt
 from app.model import Diagnosis, Job
 from app.store.outcome import Blame, Fault, Outcome, Remembered
+from app.work.asking import Agents, Asking
 from app.work.recall import Recall
 from app.written import JobType
+
+if TYPE_CHECKING:
+    from app.pipeline import Case
 
 _NICENESS = 5  # the web process answers first when the machine is full
 _COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
@@ -42,6 +47,8 @@ class Order:
     digest_tokens: int
     memory: Recall | None = None
     types: tuple[JobType, ...] = ()
+    refines: bool = False
+    asking: Asking | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +92,7 @@ class PipelineReader:
             self._compiled.rulebook.fingerprint,
             tuple(probe.source for probe in self._compiled.probes),
         )
+        self._agents = Agents()
         _ = self._compiled.database  # compiled or read from the cache now, not at the first log
 
     def read(self, order: Order, progress: Callable[[float], None]) -> Outcome:
@@ -106,17 +114,26 @@ class PipelineReader:
             limits=Limits(max_bytes=order.max_log_bytes, digest_tokens=order.digest_tokens),
             progress=lambda done: progress(done / expected),
         )
+        if order.asking is not None:
+            return outcome_of(self._consulted(case, order, order.asking), order.id)
+        doubtful = order.refines and in_doubt(case.diagnosis.verdict)
         return replace(
-            outcome_of(case.diagnosis, order.id),
+            outcome_of(case.diagnosis, order.id, "refining" if doubtful else "complete"),
             kept=pack(case.sighted.log),
             seen=typed.seen(case.sighted.log),
         )
 
+    def _consulted(self, case: "Case", order: Order, asking: Asking) -> Diagnosis:
+        from app.consult import consult
 
-def outcome_of(diagnosis: Diagnosis, id: str) -> Outcome:
+        agent = self._agents.of(asking)
+        return consult(case, agent, diagnosis_id=order.id, digest_tokens=order.digest_tokens)
+
+
+def outcome_of(diagnosis: Diagnosis, id: str, status: str = "complete") -> Outcome:
     """Put a diagnosis into the words that are stored and sent."""
     primary = diagnosis.verdict.primary
-    text = json.dumps(answer(diagnosis, id=id, status="complete"), ensure_ascii=False)
+    text = json.dumps(answer(diagnosis, id=id, status=status), ensure_ascii=False)
     return Outcome(
         answer=_storable(text),
         digest=_storable(diagnosis.digest),
@@ -125,6 +142,7 @@ def outcome_of(diagnosis: Diagnosis, id: str) -> Outcome:
         confidence=primary.confidence,
         action=diagnosis.plan.action,
         summary=_storable(primary.summary),
+        method=diagnosis.method,
         rules=diagnosis.rules,
         fingerprint=primary.fingerprint,
         restart=diagnosis.plan.restart,

@@ -1,0 +1,161 @@
+"""The second step of a diagnosis: a model is asked where the rules left a doubt.
+
+The first answer is there already and says that it is `refining`. The step is durable work on
+lanes of its own, so that a slow model holds up no log that is to be read, and its end, good or bad,
+is always an answer that says `complete`. Where the model changes what is said, the first answer is
+kept as a past one. All methods belong to the event loop.
+"""
+
+import asyncio
+import json
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+
+import structlog
+
+from app.errors import FirstFaultError
+from app.store.calls import Calls
+from app.store.diagnoses import Diagnoses, Record, Request
+from app.store.outcome import Fault, Outcome
+from app.store.refining import Refining
+from app.store.threads import StoreThreads
+from app.work import worker
+from app.work.durable import USUAL, Durable, Kind
+from app.work.lane import Lane
+
+_KIND = "refine"
+_AHEAD = 2
+_HEAD = 200  # characters of an answer, among which its status stands
+_WHY = "a language model was asked"
+
+log = structlog.get_logger()
+
+
+@dataclass(slots=True)
+class Spent:
+    """What the calls of this process took since its start, by purpose."""
+
+    calls: Counter[tuple[str, str]] = field(default_factory=Counter)  # by purpose and outcome
+    tokens_in: Counter[str] = field(default_factory=Counter)
+    tokens_out: Counter[str] = field(default_factory=Counter)
+    cost: dict[str, float] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+class Second:
+    """Refines answers; `write_order` says what a worker is told."""
+
+    def __init__(
+        self,
+        lanes: Sequence[Lane],
+        diagnoses: Diagnoses,
+        refining: Refining,
+        calls: Calls,
+        threads: StoreThreads,
+        durable: Durable,
+        write_order: Callable[[Request], worker.Order],
+        announce: Callable[[str], Awaitable[None]],
+        *,
+        seconds: float,
+    ) -> None:
+        self.spent = Spent()
+        self.results: Counter[str] = Counter()  # by what came of it
+        self._lanes: asyncio.Queue[Lane] = asyncio.Queue()
+        self._diagnoses = diagnoses
+        self._refining = refining
+        self._calls = calls
+        self._threads = threads
+        self._durable = durable
+        self._write_order = write_order
+        self._announce = announce
+        self._seconds = seconds
+        self._count_of_lanes = len(lanes)
+        for lane in lanes:
+            self._lanes.put_nowait(lane)
+        durable.offer(Kind(_KIND, self._refine, at_once=max(1, len(lanes)) * _AHEAD))
+
+    async def begin(self, id: str) -> None:
+        """Have an answer refined if it says that it will be; the same answer only once."""
+        record = await self._threads.insist(self._diagnoses.find, id)
+        if is_refining(record):
+            told = (id, str(record.revision))
+            await self._durable.entrust(_KIND, ":".join(told), *told, priority=USUAL)
+
+    async def _refine(self, id: str, revision: str) -> None:
+        request = await self._threads.insist(self._diagnoses.request, id)
+        record = await self._threads.insist(self._diagnoses.find, id)
+        if request is None or record.revision != int(revision) or not is_refining(record):
+            await self._announce(id)  # a step that was broken off behind its last line
+            return
+        began = time.time()
+        result = await self._asked(request)
+        await self._count(id, began)
+        if await self._keep(record, result):
+            await self._announce(id)
+
+    async def _asked(self, request: Request) -> Outcome | Fault:
+        if not self._count_of_lanes:
+            return Fault("NoModel", 500, "no model is configured any more (FIRSTFAULT_MODEL)")
+        lane = await self._lanes.get()
+        try:
+            order = await asyncio.to_thread(self._write_order, request)
+            return (await lane.read(order, self._seconds)).result
+        except FirstFaultError as error:
+            return worker.fault_of(error)
+        finally:
+            self._lanes.put_nowait(lane)
+
+    async def _keep(self, record: Record, result: Outcome | Fault) -> bool:
+        """Keep what came of it; say whether it is another verdict."""
+        present = _verdict(json.loads(record.answer or "{}"))
+        if isinstance(result, Fault):
+            log.warning("not refined", diagnosis_id=record.id, detail=result.detail)
+            self.results["failed"] += 1
+            text = completed(record.answer or "{}", result.detail)
+            await self._threads.insist(self._refining.complete, record.id, record.revision, text)
+            return False
+        if present == _verdict(json.loads(result.answer)):
+            self.results["same"] += 1
+            await self._threads.insist(self._refining.amend, record.id, record.revision, result)
+            return False
+        self.results["changed"] += 1
+        await self._threads.insist(self._diagnoses.replace, record.id, result, _WHY)
+        log.info("refined", diagnosis_id=record.id, cause=result.cause, method=result.method)
+        return True
+
+    async def _count(self, id: str, began: float) -> None:
+        for call in await self._threads.insist(self._calls.of_diagnosis, id):
+            if call.at >= began:
+                spent, purpose = self.spent, call.purpose
+                spent.calls[purpose, call.outcome] += 1
+                spent.tokens_in[purpose] += call.tokens_in
+                spent.tokens_out[purpose] += call.tokens_out
+                spent.cost[purpose] = spent.cost.get(purpose, 0.0) + call.cost
+                spent.seconds[purpose] = spent.seconds.get(purpose, 0.0) + call.seconds
+
+
+def is_refining(record: Record) -> bool:
+    """Say whether a better answer is still being worked on."""
+    answer = record.answer
+    if answer is None or '"refining"' not in answer[:_HEAD]:  # most are not, and need no reading
+        return False
+    return bool(json.loads(answer).get("status") == "refining")
+
+
+def completed(answer: str, detail: str) -> str:
+    """Give an answer that will not be refined any more, with the reason."""
+    told = json.loads(answer)
+    note = f"the language model could not be asked: {detail}; this is what rules say"
+    return json.dumps(
+        {**told, "status": "complete", "remarks": [*told.get("remarks", []), note]},
+        ensure_ascii=False,
+    )
+
+
+def _verdict(answer: dict[str, object]) -> tuple[object, ...]:
+    """What a reader acts on."""
+    primary, recovery = answer.get("primary"), answer.get("recovery")
+    told = primary if isinstance(primary, dict) else {}
+    return told.get("cause"), told.get("confidence"), recovery
