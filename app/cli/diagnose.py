@@ -17,9 +17,10 @@ from app.cli.rulebook import compiled_rules
 from app.cli.show import show
 from app.cli.written import with_filters
 from app.errors import UsageError
-from app.model import Job
+from app.model import Diagnosis, Job
 from app.pipeline import Limits, Memory, Progress
 from app.pipeline import diagnose as find_cause
+from app.rulebook.compiled import Compiled
 
 _PACKED = (".gz", ".zst")
 Paths = Annotated[
@@ -43,6 +44,12 @@ def diagnose(
         Literal["slurm", "kubernetes"] | None, typer.Option(help="Whose commands to show.")
     ] = None,
     threads: Annotated[int, typer.Option(min=1, max=64, help="Scanning threads.")] = 1,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="Watch one file that is still written, to its end.")
+    ] = False,
+    quiet: Annotated[
+        float, typer.Option(min=0, help="Seconds without a line that are the end for --follow.")
+    ] = 600,
 ) -> None:
     """Name the first fault of a job, where it sits, and what to do."""
     job = Job(
@@ -51,20 +58,33 @@ def diagnose(
     inputs, compiled = _inputs(paths), compiled_rules()
     if not rules_only:
         compiled = with_filters(compiled, inputs, job_type, Limits().digest_tokens)
-    with _progress(paths, wanted=not as_json) as progress:
-        found = find_cause(
-            inputs,
-            compiled,
-            job=job,
-            memory=None if rules_only else _memory(),
-            limits=Limits(threads=threads),
-            progress=progress,
-        )
+    if follow:
+        from app.cli.follow import followed
+
+        found = followed(paths, quiet, compiled, job, Limits())
+    else:
+        memory = None if rules_only else _memory()
+        found = _found(paths, inputs, compiled, job, memory, Limits(threads=threads), not as_json)
     if as_json:
         ascii_only = sys.stdout.encoding.lower() not in ("utf-8", "utf8")
         print(json.dumps(answer(found), ensure_ascii=ascii_only, indent=1))
     else:
         show(found, Page(sys.stdout))
+
+
+def _found(
+    paths: list[str],
+    inputs: list[Path | BinaryIO],
+    compiled: Compiled,
+    job: Job,
+    memory: Memory | None,
+    limits: Limits,
+    bar: bool,
+) -> Diagnosis:
+    with _progress(paths, wanted=bar) as progress:
+        return find_cause(
+            inputs, compiled, job=job, memory=memory, limits=limits, progress=progress
+        )
 
 
 def compress(

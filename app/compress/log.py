@@ -18,7 +18,7 @@ from app.compress.scan import Scanned, Scanner
 from app.compress.series import SeriesReader
 from app.compress.sieve import Clean, ReadPrefix, Sieve
 from app.compress.template import Templates, with_printers
-from app.model import Compressed, Line, LogFile, Point
+from app.model import Compressed, Line, LogFile, Point, Template
 from app.rulebook.compiled import TRACE, Compiled
 
 _POINTS = 40_000  # for the whole log; a file's series keeps at least _FEWEST_POINTS
@@ -62,6 +62,22 @@ class LineReading:
 
 
 @dataclass(frozen=True, slots=True)
+class Glance:
+    """What one block brought: where it begins, what the scan found, which lines are of new kinds.
+
+    `templates` are those of the log so far.
+    """
+
+    first_number: int
+    scanned: Scanned
+    new: tuple[int, ...]
+    templates: Callable[[], tuple[Template, ...]]
+
+
+Watch = Callable[[Glance], None]
+
+
+@dataclass(frozen=True, slots=True)
 class _File:
     sieve: Sieve
     series: SeriesReader
@@ -85,13 +101,19 @@ def compress(
     *,
     threads: int = 1,
     progress: Callable[[int], None] | None = None,
+    watch: Watch | None = None,
 ) -> Compressed:
-    """Read all blocks, those of one file in a row; `progress` is told the bytes read so far."""
+    """Read all blocks, those of one file in a row.
+
+    `progress` is told the bytes read so far, `watch` what each block brought.
+    """
     taking = _Taking(names, compiled, reading)
     done = 0
     for block, scanned in _scan_ahead(blocks, Scanner(compiled), threads):
         try:
-            taking.take(block, scanned)
+            glance = taking.take(block, scanned)
+            if watch:
+                watch(glance)
         finally:
             block.release()
         done += len(block.data) - block.repeated
@@ -136,7 +158,7 @@ class _Taking:
         self._lines: list[Line] = []
         self._points: list[Point] = []
 
-    def take(self, block: Block, scanned: Scanned) -> None:
+    def take(self, block: Block, scanned: Scanned) -> Glance:
         file = self._file(block.file)
         tally = file.tally
         first_number = tally.lines + (0 if block.continues else 1)
@@ -151,6 +173,7 @@ class _Taking:
         file.sieve.take(first_number, scanned, new, continues=block.continues)
         self._sample(block.file, file, first_number, scanned)
         self._blocks += 1
+        return Glance(first_number, scanned, tuple(new), self._templates.templates)
 
     def compressed(self) -> Compressed:
         self._close()

@@ -5,7 +5,7 @@ show all lines says whether the filters know the format of the log; where they d
 of it is a few kinds of lines that the job prints at every step.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from app.compress.template import template_of
 from app.model import Compressed, Template
@@ -21,7 +21,7 @@ _AT_LEAST = 2  # lines, else it is no kind
 
 def volume(log: Compressed, budget_tokens: int) -> Volume:
     """Measure what is left; past the budget, give the kinds that it consists of."""
-    needed = sum(map(_weight, log.templates))
+    needed = tokens_of(log.templates)
     return Volume(
         tokens=needed,
         lines=log.total_lines,
@@ -29,6 +29,11 @@ def volume(log: Compressed, budget_tokens: int) -> Volume:
         kinds=tuple(_kinds(log)) if needed > budget_tokens else (),
         removed=dict(log.removed),
     )
+
+
+def tokens_of(templates: Iterable[Template]) -> int:
+    """Give what all lines of these kinds would take."""
+    return sum(map(_weight, templates))
 
 
 def _weight(template: Template) -> int:
