@@ -38,6 +38,10 @@ def _unknown_names(reading: Reading) -> Iterator[RuleError]:
         for index, example in enumerate(cause.rule.examples):
             at = ("examples", index, "primary")
             yield from _unknown(cause, at, example.primary, [*causes, *OUTCOMES])
+    for spoken in reading.spoken:
+        if spoken.cause not in (*causes, "Unknown"):
+            text = f"{spoken.cause} is defined by no file{meant(spoken.cause, causes)}"
+            yield spoken.document.fault(spoken.at, text)
     for signal in reading.signals.values():
         yield from _unknown(signal, ("cause",), signal.rule.cause, [*causes, "Unknown"])
         yield from _unknown_targets(signal, signal.rule.explains, known)

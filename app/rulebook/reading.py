@@ -1,7 +1,7 @@
 """One pass over the rule files: each into its form, and what is wrong with it."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -36,6 +36,15 @@ class Placed(Generic[_F]):
 
 
 @dataclass(frozen=True, slots=True)
+class Spoken:
+    """The name of a cause in a signal that cannot be read."""
+
+    cause: str
+    document: Document
+    at: tuple[int | str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RuleFile:
     """A rule file, and its place below the folder of rules that holds it."""
 
@@ -47,7 +56,8 @@ class Reading:
     """The rules of all files and all their faults, but for those between files.
 
     `claimed` holds the names of rules that could not be read, so that nobody who speaks of them
-    is blamed for it; `illegible` says that a file did not even give its names.
+    is blamed for it; `illegible` says that a file did not even give its names. `spoken` holds the
+    causes that broken signals point at.
     """
 
     def __init__(self, files: Iterable[RuleFile]) -> None:
@@ -59,6 +69,7 @@ class Reading:
         self.filters: list[Filter] = []
         self.marks: list[MarkForm] = []
         self.claimed: set[str] = set()
+        self.spoken: list[Spoken] = []
         self.illegible = False
         self._named: dict[str, RuleError] = {}
         for file in files:
@@ -119,7 +130,11 @@ class Reading:
 
     def _take_signals(self, document: Document, emitter: str) -> None:
         self.claimed.update(_names_in(document))
-        file = self._form(document, SignalFile)
+        try:
+            file = self._form(document, SignalFile)
+        except RuleError:
+            self._take_the_sound_ones(document, emitter)
+            raise
         for index, form in enumerate(file.signals):
             shared = {
                 "despite": tuple(dict.fromkeys((*file.despite, *form.despite))),
@@ -129,6 +144,19 @@ class Reading:
             placed = Placed(signal, document, ("signals", index))
             self.signals.setdefault(signal.name, placed)
             self._proven(placed)
+
+    def _take_the_sound_ones(self, document: Document, emitter: str) -> None:
+        """Of a file with faults read what can be read, so that faults between files show too."""
+        for index, item in _signals_in(document):
+            at = ("signals", index)
+            try:
+                signal = Signal.model_validate({**item, "emitter": emitter})
+            except ValidationError:
+                cause = item.get("cause")
+                if isinstance(cause, str) and re.match(CAUSE_NAME, cause):
+                    self.spoken.append(Spoken(cause, document, (*at, "cause")))
+                continue
+            self.signals.setdefault(signal.name, Placed(signal, document, at))
 
     def _take_filter(self, document: Document, name: str) -> None:
         if not re.match(NAME, name):
@@ -162,7 +190,12 @@ class Reading:
 
 def _names_in(document: Document) -> set[str]:
     """The names of signals in a file, however wrong the rest of it is."""
+    return {str(item["name"]) for _, item in _signals_in(document) if "name" in item}
+
+
+def _signals_in(document: Document) -> Iterator[tuple[int, dict[str, object]]]:
     value = document.value
     signals = value.get("signals") if isinstance(value, dict) else None
-    named = signals if isinstance(signals, list) else []
-    return {str(item["name"]) for item in named if isinstance(item, dict) and "name" in item}
+    for index, item in enumerate(signals if isinstance(signals, list) else ()):
+        if isinstance(item, dict):
+            yield index, item

@@ -58,7 +58,7 @@ def _in_words(fault: ErrorDetails) -> str:
 
 def meant(name: str, known: Sequence[str]) -> str:
     """Guess what was meant by a name that nobody knows; empty where nothing is near."""
-    near = _near(name, known)
+    near = _near(name, [other for other in known if other != name])
     return f"; did you mean {near}?" if near else ""
 
 

@@ -64,6 +64,25 @@ def test_every_fault_of_every_file_is_told_at_once_in_order(tmp_path: Path) -> N
     assert found[1].endswith("`do` is given twice")
 
 
+def test_faults_of_form_do_not_hide_a_cause_that_nobody_defines(tmp_path: Path) -> None:
+    text = PUMP.replace("cause: Waiting", "cause: Wating")
+    broken = {
+        "there": text.replace("    says: waited", "    colour: red\n    says: waited"),
+        "elsewhere": text.replace("    says: pump", "    colour: red\n    says: pump"),
+    }
+    for place, signals in broken.items():
+        found = faults(write_rules(tmp_path / place, {"signals/pump.yaml": signals}))
+        assert len(found) == 2, found
+        assert any("`colour` is no field here" in fault for fault in found)
+        assert any("Wating is defined by no file; did you mean Waiting?" in f for f in found)
+
+
+def test_a_field_that_belongs_elsewhere_is_not_what_was_meant(tmp_path: Path) -> None:
+    changed = {"benign/drips.yaml": FOLDER["benign/drips.yaml"] + "strength: clue\n"}
+    (fault,) = faults(write_rules(tmp_path, changed))
+    assert fault.endswith("`strength` is no field here")
+
+
 @pytest.mark.parametrize(
     ("name", "old", "new", "fault"),
     [
