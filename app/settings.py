@@ -174,6 +174,12 @@ class Settings(BaseSettings):
         default=False,
         description="whether these may be at addresses that the internet does not know",
     )
+    retry_budget: int = Field(
+        default=3,
+        ge=1,
+        le=100,
+        description="how often the same fault of a job, without progress, may be tried again",
+    )
     quiet_log_seconds: float = Field(
         default=10,
         ge=0,

@@ -14,6 +14,7 @@ from app.api import (
     exits,
     filters,
     incidents,
+    ledger,
     probes,
     problems,
     reclassifications,
@@ -56,6 +57,7 @@ def create(service: Service) -> FastAPI:
         deliveries.router,
         filters.router,
         reclassifications.router,
+        ledger.router,
         probes.figures,
     ):
         app.include_router(router, dependencies=[Depends(admitted)])

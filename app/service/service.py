@@ -21,6 +21,7 @@ from app.model import Job
 from app.service.asking import asking
 from app.service.exits import JobExits
 from app.service.filters import WrittenFilters
+from app.service.ledger import JobsAndHosts
 from app.service.listeners import Listeners
 from app.service.reclassification import Reclassification
 from app.settings import Settings
@@ -142,6 +143,7 @@ class Service:
                 self._roots,
             )
             self.reclassification = Reclassification(settings, engine, self._threads, self._durable)
+            self.ledger = JobsAndHosts(engine, self._threads, settings.retry_budget)
             self._opened = opened.pop_all()
 
     @contextlib.asynccontextmanager

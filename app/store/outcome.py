@@ -39,6 +39,7 @@ class Outcome:
     rules: str = ""
     fingerprint: str = ""
     restart: bool = False
+    last_step: int | None = None
     blames: tuple[Blame, ...] = ()
     remembered: Remembered | None = None
     seen: Seen | None = None

@@ -4,7 +4,17 @@ Times are seconds since the epoch. What is only ever handed back whole (the job,
 kept as JSON text; what is searched for has a column.
 """
 
-from sqlalchemy import Boolean, Double, Index, Integer, LargeBinary, String, Text, UniqueConstraint
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Double,
+    Index,
+    Integer,
+    LargeBinary,
+    String,
+    Text,
+    UniqueConstraint,
+)
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 
@@ -48,6 +58,7 @@ class DiagnosisRow(Table):
     rules: Mapped[str | None] = mapped_column(String(80))
     fingerprint: Mapped[str | None] = mapped_column(String(64))
     restart: Mapped[bool | None] = mapped_column(Boolean)
+    last_step: Mapped[int | None] = mapped_column(BigInteger)
     revision: Mapped[int] = mapped_column(Integer, server_default="1")
 
     __table_args__ = (

@@ -102,7 +102,8 @@ class _Desk:
         log = unpack(found.data, found.patterns, self.compiled) if found else None
         if log is not None:
             case = judged(log, self.compiled, job=present.request.job, limits=self._limits)
-            return "kept", outcome_of(case.diagnosis, present.request.id)
+            outcome = outcome_of(case.diagnosis, present.request.id)
+            return "kept", replace(outcome, last_step=case.detected.steps or None)
         try:
             return "log", self._read(present)
         except SourceError:
@@ -119,7 +120,8 @@ class _Desk:
         job = present.request.job
         case = examine(paths, self.compiled, job=job, limits=self._limits)
         outcome = outcome_of(case.diagnosis, present.request.id)
-        return replace(outcome, kept=pack(case.sighted.log))
+        steps = case.detected.steps or None
+        return replace(outcome, kept=pack(case.sighted.log), last_step=steps)
 
 
 def _change(present: Present, outcome: Outcome, source: str) -> Change | None:

@@ -115,11 +115,13 @@ class PipelineReader:
             progress=lambda done: progress(done / expected),
         )
         if order.asking is not None:
-            return outcome_of(self._consulted(case, order, order.asking), order.id)
+            outcome = outcome_of(self._consulted(case, order, order.asking), order.id)
+            return replace(outcome, last_step=case.detected.steps or None)
         doubtful = order.refines and in_doubt(case.diagnosis.verdict)
         return replace(
             outcome_of(case.diagnosis, order.id, "refining" if doubtful else "complete"),
             kept=pack(case.sighted.log),
+            last_step=case.detected.steps or None,
             seen=typed.seen(case.sighted.log),
         )
 

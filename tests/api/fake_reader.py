@@ -1,7 +1,7 @@
 """A reader that does what the log tells it.
 
-Lines: `sleep 0.5` · `cause KeyError` · `die` · `die unless PATH` (and makes PATH) · `refuse` ·
-`break`. Anything else is passed over.
+Lines: `sleep 0.5` · `cause KeyError` · `cordon HOST` · `die` · `die unless PATH` (and makes PATH) ·
+`refuse` · `break`. Anything else is passed over.
 """
 
 import gzip
@@ -40,15 +40,17 @@ class FakeReader:
     def read(self, order: Order, progress: Callable[[float], None]) -> Outcome:
         """Do what each line says, then answer."""
         lines = [line for path in order.paths for line in text(Path(path)).splitlines()]
-        cause = "Unknown"
+        cause, cordoned = "Unknown", ""
         for number, line in enumerate(lines[:1000]):
             progress(number / len(lines))
             word, _, rest = line.partition(" ")
             if word == "cause":
                 cause = rest
+            elif word == "cordon":
+                cordoned = rest
             else:
                 obey(word, rest)
-        return outcome(order, cause, len(lines))
+        return outcome(order, cause, len(lines), cordoned)
 
 
 def text(path: Path) -> str:
@@ -73,7 +75,7 @@ def obey(word: str, rest: str) -> None:
         raise ZeroDivisionError("the fake has a bug")
 
 
-def outcome(order: Order, cause: str, lines: int) -> Outcome:
+def outcome(order: Order, cause: str, lines: int, cordoned: str = "") -> Outcome:
     verdict = Verdict(
         Primary(
             cause, "script", "a_signal", "proof", "high", "fp", "what happened", Seen("log", 1)
@@ -85,7 +87,7 @@ def outcome(order: Order, cause: str, lines: int) -> Outcome:
     )
     diagnosis = Diagnosis(
         verdict,
-        Plan("fix_code", False, steps=("read it",)),
+        Plan("fix_code", False, targets=(cordoned,) if cordoned else (), steps=("read it",)),
         (AttemptVerdict(1, "log", (1, 3), "Preempted"),),
         LogStats(10, lines, 1, 1, 0.5, 0.1),
         order.job,
