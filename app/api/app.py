@@ -10,6 +10,7 @@ from fastapi_offline import FastAPIOffline
 from pydantic.json_schema import models_json_schema
 
 from app.api import (
+    attrsvc,
     deliveries,
     exits,
     filters,
@@ -58,6 +59,7 @@ def create(service: Service) -> FastAPI:
         filters.router,
         reclassifications.router,
         ledger.router,
+        attrsvc.router,
         probes.figures,
     ):
         app.include_router(router, dependencies=[Depends(admitted)])

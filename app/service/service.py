@@ -23,6 +23,7 @@ from app.service.exits import JobExits
 from app.service.filters import WrittenFilters
 from app.service.ledger import JobsAndHosts
 from app.service.listeners import Listeners
+from app.service.logs import LogsByPath
 from app.service.reclassification import Reclassification
 from app.settings import Settings
 from app.store.calls import Calls
@@ -143,6 +144,9 @@ class Service:
                 self._roots,
             )
             self.reclassification = Reclassification(settings, engine, self._threads, self._durable)
+            self.logs = LogsByPath(
+                Exits(engine), self._diagnoses, self._threads, self.crew, self._roots
+            )
             self.ledger = JobsAndHosts(engine, self._threads, settings.retry_budget)
             self._opened = opened.pop_all()
 
