@@ -30,12 +30,14 @@ class Readiness(BaseModel):
     disk: str
 
 
+@router.head("/healthz", include_in_schema=False)
 @router.get("/healthz")
 async def healthz() -> Health:
     """Say that the process answers."""
     return Health()
 
 
+@router.head("/readyz", include_in_schema=False)
 @router.get("/readyz", responses={200: {"model": Readiness}, 503: {"model": Readiness}})
 async def readyz(request: Request) -> Response:
     """Say whether the database, the rules and the disk are fit for work."""

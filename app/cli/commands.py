@@ -29,6 +29,24 @@ app.add_typer(filters, name="filters")
 app.add_typer(fixtures, name="fixtures")
 
 
+def _tell_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version  # most commands do not need it
+
+        print(f"firstfault {version('firstfault')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Tell the version.", callback=_tell_version, is_eager=True),
+    ] = False,
+) -> None:
+    """Take what is said before any command."""
+
+
 @app.command()
 def serve(
     host: Annotated[

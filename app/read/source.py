@@ -44,7 +44,10 @@ class Source:
 
 
 def sources(inputs: Sequence[Path | BinaryIO]) -> tuple[Source, ...]:
-    """List the files of one job; raise SourceNotFound or SourceError where there are none."""
+    """List the files of one job; raise SourceNotFound or SourceError where there are none.
+
+    A file that is given twice, by a link or within a folder too, is read once.
+    """
     found: list[Source] = []
     for item in inputs:
         if isinstance(item, Path):
@@ -54,7 +57,18 @@ def sources(inputs: Sequence[Path | BinaryIO]) -> tuple[Source, ...]:
             found.append(Source(isinstance(name, str) and name or "stdin", stream=item))
     if not found:
         raise SourceError("no log was given")
-    return _with_short_names(found)
+    return _with_short_names(_once(found))
+
+
+def _once(found: Sequence[Source]) -> list[Source]:
+    """Leave out files that are there already; of a file and a link to it the file stays."""
+    kept: dict[object, Source] = {}
+    for source in found:
+        key = source if source.path is None else os.path.realpath(source.path)
+        if (known := kept.get(key)) and known.path and known.path.is_symlink():
+            del kept[key]
+        kept.setdefault(key, source)
+    return list(kept.values())
 
 
 def _of_path(path: Path) -> list[Source]:

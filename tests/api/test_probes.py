@@ -23,6 +23,13 @@ def test_a_fresh_server_is_healthy_and_ready(client):
     }  # fmt: skip
 
 
+def test_probes_that_want_no_body_get_none(client):
+    for path in ("/healthz", "/readyz"):
+        found = client.head(path)
+        assert (found.status_code, found.content) == (200, b"")
+        assert set(client.get("/openapi.json").json()["paths"][path]) == {"get"}
+
+
 def test_metrics_count_what_was_done(client):
     before = figures(client)
     client.post("/v1/diagnoses?wait=20", content=b"cause NameError")

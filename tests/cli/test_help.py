@@ -1,3 +1,5 @@
+from importlib.metadata import version
+
 import pytest
 
 from tests.cli.running import Command
@@ -30,3 +32,9 @@ def test_without_a_command_all_commands_are_listed(firstfault: Command) -> None:
     assert told.status == 0
     for name in {command.split()[0] for command, _ in _COMMANDS}:
         assert f"\n  {name} " in told.out
+
+
+def test_the_version_is_told_without_a_command(firstfault: Command) -> None:
+    told = firstfault("--version")
+    assert told.status == 0
+    assert told.out == f"firstfault {version('firstfault')}\n"

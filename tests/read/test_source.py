@@ -51,11 +51,21 @@ def test_digits_of_other_scripts_in_a_name_do_not_upset_the_order(tmp_path):
 def test_relative_and_absolute_paths_may_be_given_together(tmp_path, monkeypatch):
     written(tmp_path, "a/x.log", "b/y.log")
     monkeypatch.chdir(tmp_path)
-    assert names(Path("a/x.log"), tmp_path / "b/y.log", Path("b/../a/x.log")) == [
-        "a/x.log",
-        "b/y.log",
-        "a/x.log",
-    ]
+    assert names(Path("a/x.log"), tmp_path / "b/y.log") == ["a/x.log", "b/y.log"]
+
+
+def test_a_file_that_is_given_twice_is_read_once(tmp_path, monkeypatch):
+    written(tmp_path, "a/x.log", "a/y.log", "b/z.log")
+    monkeypatch.chdir(tmp_path)
+    assert names(Path("a/x.log"), tmp_path / "a/x.log", Path("b/../a/x.log")) == ["x.log"]
+    assert names(Path("a/y.log"), Path("a")) == ["y.log", "x.log"]
+
+
+def test_a_link_beside_the_file_that_it_leads_to_is_left_out(tmp_path):
+    written(tmp_path, "run_3.log", "run_2.log")
+    (tmp_path / "latest.log").symlink_to("run_3.log")
+    assert names(tmp_path) == ["run_2.log", "run_3.log"]
+    assert names(tmp_path / "latest.log") == ["latest.log"]
 
 
 def test_a_name_that_is_no_text_can_be_printed(tmp_path):
