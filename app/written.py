@@ -55,6 +55,7 @@ class Volume:
 
     `tokens` is what all lines that are left would take, `lines` how many the log has, `kept` how
     many are left. `kinds` are the largest of them; there are none where a digest holds them all.
+    `spared` are lines that a rule looks for, one of each kind, beside them.
     """
 
     tokens: int = 0
@@ -62,6 +63,7 @@ class Volume:
     kept: int = 0
     kinds: tuple[Kind, ...] = ()
     removed: Mapping[str, int] = field(default_factory=dict)
+    spared: tuple[str, ...] = ()
 
     @property
     def ratio(self) -> float:

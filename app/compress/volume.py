@@ -8,7 +8,7 @@ of it is a few kinds of lines that the job prints at every step.
 from collections.abc import Iterable, Iterator, Mapping
 
 from app.compress.template import template_of
-from app.model import Compressed, Template
+from app.model import Compressed, Line, Template
 from app.token_count import tokens
 from app.written import Kind, Volume
 
@@ -16,17 +16,20 @@ _LONGEST = 400  # as in the digest
 _NUMBER = 3  # tokens of a line's number
 _LARGEST, _RAREST = 40, 40  # kinds
 _SAMPLES = 8  # of a kind
+_MOST_SPARED = 300  # lines
 _AT_LEAST = 2  # lines, else it is no kind
 
 
 def volume(log: Compressed, budget_tokens: int) -> Volume:
     """Measure what is left; past the budget, give the kinds that it consists of."""
     needed = tokens_of(log.templates)
+    is_over = needed > budget_tokens
     return Volume(
         tokens=needed,
         lines=log.total_lines,
         kept=sum(file.kept_lines for file in log.files),
-        kinds=tuple(_kinds(log)) if needed > budget_tokens else (),
+        kinds=tuple(_kinds(log)) if is_over else (),
+        spared=tuple(_spared(log)) if is_over else (),
         removed=dict(log.removed),
     )
 
@@ -56,9 +59,18 @@ def _samples(log: Compressed) -> Mapping[str, tuple[str, ...]]:
     found: dict[str, list[str]] = {}
     for line in log.lines:
         if not line.met:
-            text = template_of(line.raw.encode("utf-8", "replace")).decode("utf-8", "replace")
-            found.setdefault(text, []).append(line.raw[:_LONGEST])
+            found.setdefault(_text(line), []).append(line.raw[:_LONGEST])
     return {text: tuple(_spread(lines)) for text, lines in found.items()}
+
+
+def _spared(log: Compressed) -> Iterator[str]:
+    """Give the lines that a probe meets, one of each kind, the last ones: they tell of the end."""
+    kinds = {_text(line): line.raw for line in log.lines if line.met}
+    yield from list(kinds.values())[-_MOST_SPARED:]
+
+
+def _text(line: Line) -> str:
+    return template_of(line.raw.encode("utf-8", "replace")).decode("utf-8", "replace")
 
 
 def _spread(lines: list[str]) -> Iterator[str]:

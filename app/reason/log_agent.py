@@ -71,6 +71,7 @@ def judged(
 ) -> Written:
     """Vote on the filters of all answers, and try what is elected."""
     sample = Sample(volume)
+    evidence = [*(Evidence(text, "this log") for text in volume.spared), *evidence]
     elected, refused = elect(answers, sample, asked)
     spared = frozenset[int]().union(*(sample.meets(match) for match in unwanted))
     taken: frozenset[int] = frozenset()

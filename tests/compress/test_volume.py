@@ -27,7 +27,9 @@ def test_samples_come_from_all_over_the_log():
 
 def test_a_line_that_a_signal_meets_is_no_kind():
     leaks = b"".join(b"pump %d leaks\n" % n for n in range(3_000))
-    assert all("leaks" not in kind.text for kind in volume(read(leaks + LOG), 6_000).kinds)
+    found = volume(read(leaks + LOG), 6_000)
+    assert all("leaks" not in kind.text for kind in found.kinds)
+    assert found.spared == ("pump 3 leaks",)
 
 
 def test_what_filters_take_away_is_not_left():
