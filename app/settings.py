@@ -266,6 +266,17 @@ class Settings(BaseSettings):
     model_day_cost: float = Field(
         default=0, ge=0, description="cost of a day, in the money of the prices; 0: any"
     )
+    rule_writer: bool = Field(
+        default=True,
+        description="have the model write a signal where people confirm a cause that rules missed",
+    )
+    rule_confirmations: int = Field(
+        default=1, ge=1, le=100, description="confirmed failures that are alike, before it does"
+    )
+    rule_approval: Literal["person", "automatic"] = Field(
+        default="person",
+        description="who approves a written signal that passed all its gates",
+    )
     filters: bool = Field(
         default=True,
         description="have the model write filters for types of jobs whose logs pass the digest",
@@ -280,6 +291,11 @@ class Settings(BaseSettings):
         if self.database_url is not None:
             return self.database_url.get_secret_value()
         return f"sqlite:///{self.data_dir.absolute() / 'firstfault.db'}"
+
+    @property
+    def learned_dir(self) -> Path:
+        """The folder of the rules that were learned here, read beside `rules_dir`."""
+        return self.data_dir.absolute() / "rules.learned"
 
     @property
     def executor(self) -> str:

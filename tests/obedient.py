@@ -15,7 +15,7 @@ class Obedient:
 
     rules = Rules("sha256:fake")
 
-    def __init__(self, rules: Path, cache: Path) -> None:
+    def __init__(self, rules: Path, learned: Path, cache: Path) -> None:
         if (rules / "broken").exists():
             raise UsageError("causes/KeyError.yaml:3: a fault")
 

@@ -9,4 +9,4 @@ def compiled_rules() -> Compiled:
     """Load the rulebook that the settings name."""
     settings = configured()
     cache = settings.cache_dir
-    return Compiled(load(settings.rules_dir, cache), cache)
+    return Compiled(load(settings.rules_dir, cache, settings.learned_dir), cache)

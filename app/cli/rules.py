@@ -126,7 +126,8 @@ def new(
 
 
 def _book() -> Rulebook:
-    return load(configured().rules_dir)
+    settings = configured()
+    return load(settings.rules_dir, learned=settings.learned_dir)
 
 
 _FORM = """\

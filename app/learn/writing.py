@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.errors import ModelError
+from app.errors import FirstFaultError, ModelError, StoreError
 from app.learn.draft import draft
 from app.learn.evidence import alike, evidence, near
 from app.learn.gates import passed
@@ -54,16 +54,35 @@ class Surroundings:
     needed: int = 1
 
 
+@dataclass(frozen=True, slots=True)
+class Later:
+    """Nothing came of it now, and something may later."""
+
+    why: str
+
+
 def set_up() -> None:
     """Prepare a process: whoever waits for an answer goes first."""
     os.nice(_NICENESS)
 
 
-def write(feedback_id: int, where: Surroundings) -> Written | str:
+def write(feedback_id: int, where: Surroundings) -> Written | Later | str:
     """Write and try a signal for the failure that a person spoke of; else say why there is none.
 
-    Raises ModelError where the model may answer later.
+    Nothing is raised that is not a bug: errors could not cross to the other process.
     """
+    try:
+        return _write(feedback_id, where)
+    except ModelError as error:
+        told = f"the model gave no answer ({error.fault}): {error}"
+        return Later(told) if error.retryable else told
+    except StoreError as error:
+        return Later(str(error))
+    except FirstFaultError as error:
+        return str(error)
+
+
+def _write(feedback_id: int, where: Surroundings) -> Written | str:
     desk = _Desk(where)
     word = desk.feedbacks.find(feedback_id)
     if word is None:
@@ -120,18 +139,13 @@ class _Desk:
 
     def written(
         self, word: Feedback, same: Sequence[_Missed], labelled: Sequence[Labelled]
-    ) -> Written | str:
+    ) -> Written:
         """Ask for signals and try them; the first that passes, else the one that came furthest."""
         shown = tuple(
             Shown(one.log.diagnosis_id or "", evidence(one.case, self._quoted(one.log), word.note))
             for one in same
         )
-        try:
-            replies, version = self._asked(word, shown, labelled)
-        except ModelError as error:
-            if error.retryable:
-                raise
-            return f"the model gave no answer ({error.fault}): {error}"
+        replies, version = self._asked(word, shown, labelled)
         failures = [one.log for one in same]
         others = [log for log in labelled if log not in failures]
         tried: list[Written] = []

@@ -8,6 +8,7 @@ import structlog
 from sqlalchemy import Engine
 
 from app.errors import FirstFaultError, UsageError
+from app.rulebook.load import content_hash
 from app.settings import Settings
 from app.store.reclassifications import Change, Chosen, Reclassifications, Run
 from app.store.threads import StoreThreads
@@ -112,6 +113,8 @@ def surroundings(settings: Settings) -> Surroundings:
     return Surroundings(
         database=settings.database,
         rules=settings.rules_dir.absolute(),
+        learned=settings.learned_dir,
+        edition=content_hash(settings.rules_dir, settings.learned_dir),
         cache=settings.cache_dir.absolute(),
         uploads=data / "uploads",
         roots=tuple(settings.log_roots),

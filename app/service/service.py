@@ -9,11 +9,12 @@ computes to worker processes.
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterable, AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import structlog
+from sqlalchemy import Engine
 
 from app.errors import SourceError, SourceTooLarge, StoreError
 from app.incident import Incident, Recalled, Snippet
@@ -25,6 +26,9 @@ from app.service.ledger import JobsAndHosts
 from app.service.listeners import Listeners
 from app.service.logs import LogsByPath
 from app.service.reclassification import Reclassification
+from app.service.reviews import Reviews
+from app.service.rules import LearnedRules
+from app.service.stream import blocks
 from app.settings import Settings
 from app.store.calls import Calls
 from app.store.database import connect
@@ -53,7 +57,6 @@ from app.work.recall import Recall
 from app.work.roots import LogRoots
 from app.work.second import Second, is_refining
 
-_BLOCK = 1 << 20  # bytes of an upload that are handed to a thread at once
 _SWEEP_SECONDS = 3600
 _REFINING_GLANCE_SECONDS = 0.5
 _TEND_SECONDS = 30
@@ -83,9 +86,12 @@ class Service:
             self._roots = LogRoots(settings.log_roots)
             self._threads = StoreThreads()
             opened.callback(self._threads.close)
+            self.learned = LearnedRules(settings, engine, self._threads)
+            self.learned.open()
+            folders = (settings.rules_dir.absolute(), settings.learned_dir, cache)
             lanes: list[Lane] = []
             for number in range(settings.workers):
-                lanes.append(Lane(prepare, settings.rules_dir.absolute(), cache))
+                lanes.append(Lane(prepare, *folders))
                 opened.callback(lanes[-1].close)
                 if number == 0:  # it checks the rules, and fills the cache for the others
                     loaded = lanes[0].loaded_rules()
@@ -94,61 +100,69 @@ class Service:
             self._keeping = self._kept_memory(data)
             if self._keeping:
                 opened.callback(self._keeping.close)
-            self._durable = Durable(settings.database, settings.executor)
-            self._presence = Presence(
-                settings.executor, Executors(engine), self._threads, self._durable
-            )
-            self.listeners = Listeners(
-                settings, Deliveries(engine), self._diagnoses, self._threads, self._durable
-            )
-            self.filters = WrittenFilters(
-                settings, Filters(engine), JobTypes(engine), self._threads, self._durable
-            )
             self._asking = asking(settings)
             refiners = [
-                Lane(prepare, settings.rules_dir.absolute(), cache)
+                Lane(prepare, *folders)
                 for _ in range(settings.model_workers if self._asking else 0)
             ]
             for lane in refiners:
                 opened.callback(lane.close)
-            self.second = Second(
-                refiners,
-                self._diagnoses,
-                Refining(engine),
-                Calls(engine),
-                self._threads,
-                self._durable,
-                self._second_order,
-                self.listeners.announce,
-                seconds=settings.diagnosis_seconds + settings.model_seconds,
-            )
-            self.crew = Crew(
-                lanes,
-                self._diagnoses,
-                self._threads,
-                self._durable,
-                self._order,
-                self.filters.notice,
-                self.listeners.announce,
-                self.second.begin,
-                queue_limit=settings.queue_limit,
-                diagnosis_seconds=settings.diagnosis_seconds,
-            )
-            self.exits = JobExits(
-                settings,
-                Exits(engine),
-                self._diagnoses,
-                self._threads,
-                self._durable,
-                self.crew,
-                self._roots,
-            )
-            self.reclassification = Reclassification(settings, engine, self._threads, self._durable)
-            self.logs = LogsByPath(
-                Exits(engine), self._diagnoses, self._threads, self.crew, self._roots
-            )
-            self.ledger = JobsAndHosts(engine, self._threads, settings.retry_budget)
+            self._lanes = (*lanes, *refiners)
+            self.learned.on_change(self._renew)
+            self._open_work(engine, lanes, refiners)
             self._opened = opened.pop_all()
+
+    def _open_work(self, engine: Engine, lanes: Sequence[Lane], refiners: Sequence[Lane]) -> None:
+        """Set up what is done, and by whom; nothing runs yet."""
+        settings = self.settings
+        self._durable = Durable(settings.database, settings.executor)
+        self._presence = Presence(
+            settings.executor, Executors(engine), self._threads, self._durable
+        )
+        self.listeners = Listeners(
+            settings, Deliveries(engine), self._diagnoses, self._threads, self._durable
+        )
+        self.filters = WrittenFilters(
+            settings, Filters(engine), JobTypes(engine), self._threads, self._durable
+        )
+        self.reviews = Reviews(settings, engine, self._threads, self._durable, self.learned)
+        self.second = Second(
+            refiners,
+            self._diagnoses,
+            Refining(engine),
+            Calls(engine),
+            self._threads,
+            self._durable,
+            self._second_order,
+            self.listeners.announce,
+            seconds=settings.diagnosis_seconds + settings.model_seconds,
+        )
+        self.crew = Crew(
+            lanes,
+            self._diagnoses,
+            self._threads,
+            self._durable,
+            self._order,
+            self.filters.notice,
+            self.listeners.announce,
+            self.second.begin,
+            queue_limit=settings.queue_limit,
+            diagnosis_seconds=settings.diagnosis_seconds,
+        )
+        self.exits = JobExits(
+            settings,
+            Exits(engine),
+            self._diagnoses,
+            self._threads,
+            self._durable,
+            self.crew,
+            self._roots,
+        )
+        self.reclassification = Reclassification(settings, engine, self._threads, self._durable)
+        self.logs = LogsByPath(
+            Exits(engine), self._diagnoses, self._threads, self.crew, self._roots
+        )
+        self.ledger = JobsAndHosts(engine, self._threads, settings.retry_budget)
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -172,17 +186,17 @@ class Service:
 
     async def receive(self, chunks: AsyncIterable[bytes]) -> Upload:
         """Keep a log that is being sent, in bounded memory."""
-        blocks = self._bounded(_blocks(chunks))
-        first = await anext(blocks, b"")
+        bounded = self._bounded(blocks(chunks))
+        first = await anext(bounded, b"")
         if not first:
             raise SourceError("the log is empty")
-        second = await anext(blocks, b"")
+        second = await anext(bounded, b"")
         if not second:  # a small log costs one trip to a thread
             return Upload(await asyncio.to_thread(self._uploads.put, first))
         with await asyncio.to_thread(self._uploads.begin) as incoming:
             await asyncio.to_thread(incoming.write, first)
             await asyncio.to_thread(incoming.write, second)
-            async for block in blocks:
+            async for block in bounded:
                 await asyncio.to_thread(incoming.write, block)
             return Upload(await asyncio.to_thread(incoming.keep))
 
@@ -287,17 +301,23 @@ class Service:
                 found[name] = str(error)
         return found
 
+    def _renew(self, rules: str) -> None:
+        """Have all that is read from now on read under other rules."""
+        self.rules = rules
+        for lane in self._lanes:
+            lane.renew()
+
     def _status(self, kept: Record | Entry) -> str:
         state = self.crew.state(kept.id) if kept.status == "queued" else None
         return state.status if state else kept.status
 
     async def _bounded(
-        self, blocks: AsyncIterable[bytes | bytearray]
+        self, sent: AsyncIterable[bytes | bytearray]
     ) -> AsyncIterator[bytes | bytearray]:
         """Pass a body on; raise SourceTooLarge where it passes the limit."""
         limit = self.settings.max_upload_bytes
         total = 0
-        async for block in blocks:
+        async for block in sent:
             total += len(block)
             if total > limit:
                 raise SourceTooLarge(
@@ -351,6 +371,8 @@ class Service:
                 await self.crew.tend()
                 await self.listeners.tend()
                 await self.reclassification.tend()
+                await self.learned.tend()
+                await self.reviews.tend()
             except StoreError as error:
                 log.warning("accepted diagnoses could not be looked after", detail=str(error))
             await asyncio.sleep(_TEND_SECONDS)
@@ -376,15 +398,3 @@ class Service:
 async def _end(task: asyncio.Task[None]) -> None:
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
-
-
-async def _blocks(chunks: AsyncIterable[bytes]) -> AsyncIterator[bytes | bytearray]:
-    """Join small chunks: every block costs a trip to a thread."""
-    block = bytearray()
-    async for chunk in chunks:
-        block += chunk
-        if len(block) >= _BLOCK:
-            yield block
-            block = bytearray()
-    if block:
-        yield block

@@ -6,7 +6,7 @@ what was said can never differ. All calls block and may be made from any thread.
 
 import time
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from sqlalchemy import Engine, Select, func, insert, select, update
@@ -72,8 +72,8 @@ class Feedback:
 class Score:
     """How answers fared with people, by their last words."""
 
-    right: Counter[str]  # by the method of the answer
-    wrong: Counter[str]
+    right: Counter[str] = field(default_factory=Counter)  # by the method of the answer
+    wrong: Counter[str] = field(default_factory=Counter)
     false_restarts: int = 0
     false_cordons: int = 0
 

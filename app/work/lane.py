@@ -29,10 +29,11 @@ class Lane:
     `deaths` counts the processes that had to be replaced, `fault` says why none can be started.
     """
 
-    def __init__(self, prepare: worker.Prepare, rules: Path, cache: Path) -> None:
+    def __init__(self, prepare: worker.Prepare, rules: Path, learned: Path, cache: Path) -> None:
         self._context = multiprocessing.get_context("spawn")
         self._progress = self._context.RawValue(c_double, 0.0)
-        self._setup = (prepare, rules, cache, self._progress)
+        self._setup = (prepare, (rules, learned, cache), self._progress)
+        self._is_reading = self._is_stale = False
         self.deaths = 0
         self.fault: str | None = None
         self._open()
@@ -52,8 +53,22 @@ class Lane:
             raise UsageError(said.detail)
         return said
 
+    def renew(self) -> None:
+        """Have the next log read under the rules of now; one that is being read goes on."""
+        self._is_stale = True
+        if not self._is_reading:
+            self._refresh()
+
     async def read(self, order: worker.Order, seconds: float) -> worker.Reading:
         """Have a log read; a log whose reader is killed is given a second one, and no third."""
+        self._is_reading = True
+        try:
+            return await self._read(order, seconds)
+        finally:
+            self._is_reading = False
+            self._refresh()
+
+    async def _read(self, order: worker.Order, seconds: float) -> worker.Reading:
         killed = 0
         while killed < _TRIES:
             await self._until_ready()
@@ -81,6 +96,7 @@ class Lane:
 
     def close(self) -> None:
         """End the process, whatever it is doing."""
+        self._is_stale = False
         self._kill()
         self._executor.shutdown(wait=True, cancel_futures=True)
 
@@ -101,8 +117,16 @@ class Lane:
             tries += 1
             self._replace()
 
+    def _refresh(self) -> None:
+        """Start a process that loads the rules of now, in the place of an idle one."""
+        if self._is_stale:
+            self._open_anew()
+
     def _replace(self) -> None:
         self.deaths += 1
+        self._open_anew()
+
+    def _open_anew(self) -> None:
         self._kill()
         # Not waited for: a process that hangs in a dead file system cannot even be killed.
         self._executor.shutdown(wait=False, cancel_futures=True)
@@ -114,6 +138,7 @@ class Lane:
                 child.kill()
 
     def _open(self) -> None:
+        self._is_stale = False
         before = set(multiprocessing.active_children())
         self._executor = ProcessPoolExecutor(
             1, mp_context=self._context, initializer=worker.start, initargs=self._setup

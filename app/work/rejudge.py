@@ -31,10 +31,12 @@ _NICENESS = 10  # whoever waits for an answer goes first
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Where a process finds rules, database and logs."""
+    """Where a process finds rules, database and logs; `edition` changes with the rules."""
 
     database: str
     rules: Path
+    learned: Path
+    edition: str
     cache: Path
     uploads: Path
     roots: tuple[Path, ...]
@@ -74,7 +76,7 @@ def rejudge(ids: Sequence[str], where: Surroundings) -> Chunk:
 @cache
 def rulebook_of(where: Surroundings) -> Compiled:
     """Give the rules, loaded once in each process."""
-    return Compiled(load(where.rules, where.cache), where.cache)
+    return Compiled(load(where.rules, where.cache, where.learned), where.cache)
 
 
 @cache

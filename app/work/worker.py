@@ -76,18 +76,19 @@ class Reader(Protocol):
         """Diagnose the log of the order."""
 
 
-Prepare = Callable[[Path, Path], Reader]  # from the folder of rules and one for caches
+# from the folder of rules, that of learned rules, and one for caches
+Prepare = Callable[[Path, Path, Path], Reader]
 
 
 class PipelineReader:
     """The reader of the product: the rulebook and the pipeline."""
 
-    def __init__(self, rules: Path, cache: Path) -> None:
+    def __init__(self, rules: Path, learned: Path, cache: Path) -> None:
         from app import pipeline  # noqa: F401  pay for the heavy imports before the first log
         from app.rulebook.compiled import Compiled
         from app.rulebook.load import load
 
-        self._compiled = Compiled(load(rules, cache), cache)
+        self._compiled = Compiled(load(rules, cache, learned), cache)
         self.rules = Rules(
             self._compiled.rulebook.fingerprint,
             tuple(probe.source for probe in self._compiled.probes),
@@ -197,7 +198,7 @@ class _Desk:
 _desk = _Desk()
 
 
-def start(prepare: Prepare, rules: Path, cache: Path, progress: c_double) -> None:
+def start(prepare: Prepare, folders: tuple[Path, Path, Path], progress: c_double) -> None:
     """Set up this process; a fault in the rules is kept and answered to every order."""
     for told in (signal.SIGINT, signal.SIGTERM):  # often sent to the whole group, but meant for
         signal.signal(told, signal.SIG_IGN)  # the web process, with which this one ends
@@ -205,7 +206,7 @@ def start(prepare: Prepare, rules: Path, cache: Path, progress: c_double) -> Non
     os.nice(_NICENESS)
     _desk.progress = progress
     try:
-        _desk.reader = prepare(rules, cache)
+        _desk.reader = prepare(*folders)
     except FirstFaultError as error:
         _desk.reader = fault_of(error)
 

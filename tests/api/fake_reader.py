@@ -34,7 +34,7 @@ from app.work.worker import Order, Rules, outcome_of
 class FakeReader:
     """Obeys the log."""
 
-    def __init__(self, rules: Path, cache: Path) -> None:
+    def __init__(self, rules: Path, learned: Path, cache: Path) -> None:
         self.rules = Rules("sha256:fake")
 
     def read(self, order: Order, progress: Callable[[float], None]) -> Outcome:

@@ -29,11 +29,12 @@ def where(tmp_path):
     rules = write_rules(tmp_path / "rules")
     found = Surroundings(
         database=f"sqlite:///{tmp_path / 'f.db'}", rules=rules, cache=tmp_path / "cache",
+        learned=tmp_path / "learned", edition="1",
         uploads=tmp_path / "uploads", roots=(), max_log_bytes=1 << 20, digest_tokens=1000,
     )  # fmt: skip
     engine = connect(found.database)
     migrate(engine)
-    reader = PipelineReader(rules, found.cache)
+    reader = PipelineReader(rules, found.learned, found.cache)
     KeptLogs(engine).know(reader.rules.fingerprint, reader.rules.patterns)
     sha = Uploads(found.uploads).put(b"pump 3 leaks\n")
     diagnoses = Diagnoses(engine)
