@@ -11,15 +11,15 @@ from typing import Annotated, BinaryIO, Literal
 import typer
 
 from app.answer import answer
-from app.cli.configured import configured, has_memory
+from app.cli.configured import configured, has_database, has_memory
 from app.cli.page import Page
 from app.cli.rulebook import compiled_rules
 from app.cli.show import show
 from app.cli.written import with_filters
 from app.errors import UsageError
+from app.judge.in_doubt import in_doubt
 from app.model import Diagnosis, Job
-from app.pipeline import Limits, Memory, Progress
-from app.pipeline import diagnose as find_cause
+from app.pipeline import Case, Limits, Memory, Progress, examine
 from app.rulebook.compiled import Compiled
 
 _PACKED = (".gz", ".zst")
@@ -64,7 +64,8 @@ def diagnose(
         found = followed(paths, quiet, compiled, job, Limits())
     else:
         memory = None if rules_only else _memory()
-        found = _found(paths, inputs, compiled, job, memory, Limits(threads=threads), not as_json)
+        case = _case(paths, inputs, compiled, job, memory, Limits(threads=threads), not as_json)
+        found = case.diagnosis if rules_only else _refined(case)
     if as_json:
         ascii_only = sys.stdout.encoding.lower() not in ("utf-8", "utf8")
         print(json.dumps(answer(found), ensure_ascii=ascii_only, indent=1))
@@ -72,7 +73,7 @@ def diagnose(
         show(found, Page(sys.stdout))
 
 
-def _found(
+def _case(
     paths: list[str],
     inputs: list[Path | BinaryIO],
     compiled: Compiled,
@@ -80,11 +81,9 @@ def _found(
     memory: Memory | None,
     limits: Limits,
     bar: bool,
-) -> Diagnosis:
+) -> Case:
     with _progress(paths, wanted=bar) as progress:
-        return find_cause(
-            inputs, compiled, job=job, memory=memory, limits=limits, progress=progress
-        )
+        return examine(inputs, compiled, job=job, memory=memory, limits=limits, progress=progress)
 
 
 def compress(
@@ -98,8 +97,22 @@ def compress(
     inputs = _inputs(paths)
     compiled = with_filters(compiled_rules(), inputs, job_type, tokens)
     with _progress(paths, wanted=True) as progress:
-        found = find_cause(inputs, compiled, limits=limits, progress=progress)
-    sys.stdout.write(found.digest)
+        case = examine(inputs, compiled, limits=limits, progress=progress)
+    sys.stdout.write(case.diagnosis.digest)
+
+
+def _refined(case: Case) -> Diagnosis:
+    """Ask the model that is configured, where the rules leave a doubt."""
+    settings = configured()
+    if settings.model is None or not in_doubt(case.diagnosis.verdict):
+        return case.diagnosis
+    from app.consult import consult  # what talks to a model takes a second to import
+    from app.service.asking import asking
+    from app.work.asking import Agents
+
+    told = asking(settings, keeps_calls=has_database(settings))
+    assert told is not None
+    return consult(case, Agents().of(told), digest_tokens=settings.digest_tokens)
 
 
 def _memory() -> Memory | None:

@@ -9,13 +9,21 @@ terminal: characters that do not print are replaced.
 from collections.abc import Iterator
 from dataclasses import replace
 
+from app.answer import notes
 from app.cli.page import Mark, Page
 from app.located import Suspect
 from app.model import Confidence, Diagnosis, ExplainedCause, Plan, Primary, Verdict
+from app.opinion import Opinion, Weight
 
 _MOST_SUSPECTS = 4
 _MOST_STORIES = 8
 _CONTEXT = "context"
+_WEIGHTS: dict[Weight, str] = {
+    "agrees": "it agrees with the rules",
+    "chooses": "it chose among the causes that the rules found",
+    "names": "no rule does",
+    "none": "it changed nothing",
+}
 _GRADES: dict[Confidence, Mark] = {"high": "good", "medium": "fair", "low": "poor"}
 
 
@@ -145,13 +153,26 @@ def _rest(found: Diagnosis, several: bool, page: Page) -> None:
     for one in found.recalled.precedents:
         said = "confirmed" if one.confirmed else "not confirmed"
         page.prose(f"{one.cause} ({said}), {one.similarity:.0%} alike: {one.id}", indent=2)
-    remarks = [*found.verdict.remarks, *filter(None, (found.recalled.note,))]
+    _opinion(found.opinion, several, page)
+    remarks = [*found.verdict.remarks, *notes(found)]
     if remarks:
         page.heading("Remarks")
     for remark in remarks:
         page.prose(remark, indent=2)
     page.line()
     page.line(page.marked(" · ".join(_figures(found)), "faint"))
+
+
+def _opinion(said: Opinion | None, several: bool, page: Page) -> None:
+    """Tell what a language model says, as far as the log bears it out."""
+    if said is None:
+        return
+    page.heading("A language model says", _WEIGHTS[said.weight])
+    page.prose(f"{said.cause}, {said.confidence}. Against it: {said.against}", indent=2)
+    for quote in said.quotes:
+        page.quote(_spot(quote.file, quote.line, several), quote.text)
+    if said.struck:
+        page.prose(f"{len(said.struck)} of its quotes do not count", indent=2)
 
 
 def _figures(found: Diagnosis) -> Iterator[str]:
