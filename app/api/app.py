@@ -13,6 +13,7 @@ from app.api import (
     attrsvc,
     deliveries,
     exits,
+    feedback,
     filters,
     incidents,
     ledger,
@@ -20,8 +21,10 @@ from app.api import (
     problems,
     reclassifications,
     routes,
+    rules,
 )
 from app.api.access import Access, admitted, counted
+from app.api.document import MAX_JSON_BYTES
 from app.api.edge import Edge
 from app.api.forms import DiagnosisRequest, JobExited
 from app.api.metrics import Metrics
@@ -46,6 +49,7 @@ def create(service: Service) -> FastAPI:
         lifespan=lifespan,
         redoc_url=None,
         redirect_slashes=False,
+        max_body_size=MAX_JSON_BYTES,
         telemetry={"tracing": False, "metrics": False, "logs": False},
     )
     metrics = Metrics(service)
@@ -54,6 +58,8 @@ def create(service: Service) -> FastAPI:
     app.state.access = Access(service.settings)
     for router in (
         routes.router,
+        feedback.router,
+        rules.router,
         incidents.router,
         deliveries.router,
         filters.router,

@@ -70,10 +70,43 @@ class _OfService(Collector):
             "Tries to tell a listener that failed",
             self._service.listeners.failures,
         )
+        yield from _of_people(self._service)
         yield from _of_filters(self._service)
         yield from _of_model(self._service)
         yield GaugeMetricFamily("firstfault_queued", "Diagnoses that wait", crew.queued)
         yield GaugeMetricFamily("firstfault_running", "Diagnoses that run", crew.running)
+
+
+def _of_people(service: Service) -> Iterator[Metric]:
+    """Tell how answers came about, and how they fared with people, by their last words."""
+    answers = CounterMetricFamily(
+        "firstfault_answers",
+        "First answers, by the path that led there and whether a cause is known",
+        labels=["method", "known"],
+    )
+    for (method, known), count in sorted(service.crew.tally.methods.items()):
+        answers.add_metric([method, known], count)
+    yield answers
+    score = service.reviews.score
+    reviewed = GaugeMetricFamily(
+        "firstfault_reviewed",
+        "Answers that people confirmed or corrected",
+        labels=["method", "right"],
+    )
+    for right, counts in (("yes", score.right), ("no", score.wrong)):
+        for method, count in sorted(counts.items()):
+            reviewed.add_metric([method, right], count)
+    yield reviewed
+    yield GaugeMetricFamily(
+        "firstfault_false_restarts",
+        "Corrected answers that advised a restart which the right cause does not",
+        score.false_restarts,
+    )
+    yield GaugeMetricFamily(
+        "firstfault_false_cordons",
+        "Corrected answers that advised to take out a host which the right cause does not",
+        score.false_cordons,
+    )
 
 
 def _of_filters(service: Service) -> Iterator[Metric]:

@@ -52,6 +52,7 @@ class Tally:
 
     complete: Counter[str] = field(default_factory=Counter)  # by cause
     failed: Counter[str] = field(default_factory=Counter)  # by kind of fault
+    methods: Counter[tuple[str, str]] = field(default_factory=Counter)  # by method, is it known
     seconds: float = 0.0
     cpu_seconds: float = 0.0
 
@@ -294,6 +295,8 @@ class Crew:
         result = reading.result
         if isinstance(result, Outcome):
             self.tally.complete[result.cause] += 1
+            known = "no" if result.cause == "Unknown" else "yes"
+            self.tally.methods[result.method, known] += 1
             log.info("complete", diagnosis_id=id, cause=result.cause, seconds=round(seconds, 3))
             return
         self.tally.failed[result.kind] += 1
