@@ -5,7 +5,7 @@ seldom repeated by the others. So what counts is the set of sample lines that a 
 set is elected when more than half of all answers have a filter with it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -48,6 +48,10 @@ class Sample:
         """Give the lines that a filter takes away; raise PatternError."""
         regexp = line_regexp(parse(match).line)
         return frozenset(i for i in self.calm if regexp.search(self.lines[i]) is not None)
+
+    def meet_any(self, matches: Iterable[str]) -> frozenset[int]:
+        """Give the lines that any of several filters takes away."""
+        return frozenset[int]().union(*map(self.meets, matches))
 
     def share_of_lines(self, met: frozenset[int]) -> float:
         """Give the part of all lines of the log that these stand for."""

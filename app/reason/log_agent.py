@@ -34,6 +34,14 @@ class Written:
     refused: tuple[Refusal, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The filters that a type has: what a person switched `off` stays, what is `active` is done."""
+
+    active: tuple[str, ...] = ()
+    off: tuple[str, ...] = ()
+
+
 def write_filters(
     job_type: str,
     volume: Volume,
@@ -42,12 +50,9 @@ def write_filters(
     prompt: Prompt,
     budget: Budget,
     answers: int = 5,
-    unwanted: Sequence[str] = (),
+    known: Known = Known(),  # noqa: B008  # a frozen value
 ) -> Written:
-    """Ask for filters and keep those that pass; raise ModelError where there is no answer.
-
-    `unwanted` are regexes that a person switched off: what they took away stays.
-    """
+    """Ask for filters and keep those that pass; raise ModelError where there is no answer."""
     masks = Masks()
     question = Question(
         purpose=PURPOSE,
@@ -59,7 +64,7 @@ def write_filters(
     )
     heard = client.ask_several(question, budget, answers)
     told = [[_unmasked(one, masks.restore) for one in answer.reply.filters] for answer in heard]
-    return judged(told, volume, evidence, answers, unwanted)
+    return judged(told, volume, evidence, answers, known)
 
 
 def judged(
@@ -67,14 +72,13 @@ def judged(
     volume: Volume,
     evidence: Sequence[Evidence],
     asked: int,
-    unwanted: Sequence[str] = (),
+    known: Known = Known(),  # noqa: B008  # a frozen value
 ) -> Written:
     """Vote on the filters of all answers, and try what is elected."""
     sample = Sample(volume)
     evidence = [*(Evidence(text, "this log") for text in volume.spared), *evidence]
     elected, refused = elect(answers, sample, asked)
-    spared = frozenset[int]().union(*(sample.meets(match) for match in unwanted))
-    taken: frozenset[int] = frozenset()
+    spared, taken = sample.meet_any(known.off), sample.meet_any(known.active)
     proposals: list[Proposal] = []
     for candidate in elected:
         told = _needless(candidate, spared, taken)

@@ -17,7 +17,7 @@ from app.reason.budget import Budget, Limits, Prices
 from app.reason.client import Client
 from app.reason.desk import Endpoint
 from app.reason.gates import Evidence
-from app.reason.log_agent import PROMPT, Written, write_filters
+from app.reason.log_agent import PROMPT, Known, Written, write_filters
 from app.reason.prompt import Prompts
 from app.rulebook.load import load
 from app.store.calls import Calls
@@ -41,14 +41,14 @@ def write(task: Task) -> Report:
     prompts = Prompts(Path(task.prompts))
     author = f"{task.model} {PROMPT}/{prompts[PROMPT].form.version}"
     filters = Filters(engine)
-    unwanted = [one.match for one in filters.page(task.job_type, "off")]
+    known = _known(filters, task.job_type)
     evidence = [
         *evidence_of_rules(load(Path(task.rules))),
         *evidence_of_stories(Path(task.fixtures)),
         *(Evidence(text, origin) for text, origin in filters.confirmed_lines()),
     ]
     try:
-        written = _written(task, material, evidence, unwanted, prompts, Calls(engine))
+        written = _written(task, material, evidence, known, prompts, Calls(engine))
     except ModelError as error:
         types.keep(task.job_type, task.writing, (), author)
         return Report(fault=f"{error.fault}: {error}")
@@ -60,11 +60,19 @@ def write(task: Task) -> Report:
     )
 
 
+def _known(filters: Filters, job_type: str) -> Known:
+    matches = {
+        state: tuple(one.match for one in filters.page(job_type, state))
+        for state in ("active", "off")
+    }
+    return Known(**matches)
+
+
 def _written(
     task: Task,
     material: Material,
     evidence: Sequence[Evidence],
-    unwanted: Sequence[str],
+    known: Known,
     prompts: Prompts,
     calls: Calls,
 ) -> Written:
@@ -88,7 +96,7 @@ def _written(
             prompts[PROMPT],
             Budget(limits, calls.spent, diagnosis_id=material.diagnosis_id),
             task.answers,
-            unwanted,
+            known,
         )
     finally:
         client.close()

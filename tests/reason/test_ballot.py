@@ -1,7 +1,7 @@
 """Votes are counted by the lines that a filter takes away."""
 
 from app.reason.ballot import elect
-from app.reason.log_agent import judged
+from app.reason.log_agent import Known, judged
 from tests.reason.test_gates import EVIDENCE, SAMPLE, VOLUME, a_filter
 
 SPELLINGS = [r"weaver \d+ threads", r"weaver [0-9]+ threads \d+ at", r"^weaver .* cm$"]
@@ -53,9 +53,15 @@ def test_what_is_taken_away_already_needs_no_second_filter():
 
 
 def test_what_a_person_switched_off_does_not_come_back_in_other_words():
-    found = judged([[a_filter()]] * 3, VOLUME, EVIDENCE, 5, [SPELLINGS[1]])
+    found = judged([[a_filter()]] * 3, VOLUME, EVIDENCE, 5, Known(off=(SPELLINGS[1],)))
     assert not found.proposals
     assert "a person switched off" in found.refused[0].why
+
+
+def test_what_a_filter_of_the_type_does_already_is_not_written_again():
+    found = judged([[a_filter()]] * 3, VOLUME, EVIDENCE, 5, Known(active=(SPELLINGS[1],)))
+    assert not found.proposals
+    assert found.refused[0].why == "other filters take its lines away"
 
 
 def test_filters_of_one_name_are_told_apart():
