@@ -96,8 +96,8 @@ def _runs(
             _failed_later(end.line, marks, lines, failures),
         )
         found.update([min(told)] if (told := [sign for sign in signs if sign]) else [])
-    for end in _counted_out(points):
-        found.update([anew] if (anew := _trains_anew(end.number, points)) else [])
+    for last in _counted_out(points):
+        found.update([anew] if (anew := _trains_anew(last.number, points)) else [])
     return sorted(found)
 
 
