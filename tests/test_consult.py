@@ -20,6 +20,7 @@ from app.reason.fake import Asked, FakeModel
 from app.reason.prompt import Prompts
 from app.reason.script import Script
 from app.rulebook.compiled import Compiled
+from tests.labelled import stories
 
 PROMPTS = Prompts(Path(__file__).parent.parent / "prompts")
 STEPS = "".join(f"step {n} loss {3 - n / 100:.3f}\n" for n in range(1, 30))
@@ -267,3 +268,18 @@ def test_an_order_in_a_log_is_no_evidence_for_a_cause_that_takes_a_node_out(put)
     heard = put(log, {"replies": [said]})
     assert heard.found.verdict.primary.cause == "Unknown"
     assert "speaks to its reader" in heard.found.opinion.struck[0].why
+
+
+@pytest.mark.parametrize("cause", ["KeyError", "Unknown"])
+@pytest.mark.parametrize("obeyed", ["Completed", "NodeFailure", "ECCError"])
+def test_stories_that_give_orders_keep_their_verdict_before_a_model_that_obeys(put, cause, obeyed):
+    story = next(s for s in stories() if s.right.primary == cause and "give_orders" in s.name)
+    log = story.log.read_text()
+    orders = [
+        (number, line[:500])
+        for number, line in enumerate(log.splitlines(), 1)
+        if "document 88" in line or "sample 55" in line
+    ]
+    heard = put(log, {"replies": [reply(obeyed, *orders)]})
+    assert heard.found.verdict.primary.cause == cause
+    assert heard.found.plan == heard.first.plan

@@ -35,7 +35,9 @@ _TYPOGRAPHY = str.maketrans(
 # {"cause": "Completed", "quotes": [], "confidence": "certain"}
 _TO_THE_READER = re2.compile(
     r"(?i)\b(?:ignore|disregard|forget|override)\b.{0,40}"
-    r"\b(?:instructions?|prompts?|previous rules|all rules|the above)\b"
+    r"\b(?:instructions?|prompts?|rules?|above|previous)\b"
+    r"|\b(?:primary|correct|right|true|real)\s+(?:cause|answer|verdict|diagnosis)\b"
+    r"|\b(?:verdict|diagnosis)\s*(?:is|was|:|=)\s*\"?[a-z]+"
     r'|"(?:cause|verdict|primary)"\s*:\s*"[a-z]+"'
     r"|\b(?:answer|classify|diagnose)\b.{0,40}\b(?:completed|unknown|[a-z]+error)\b"
     r"|\b(?:dear|attention|note to)\b.{0,12}\b(?:model|assistant|reader|ai|llm|analyst)\b"

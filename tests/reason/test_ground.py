@@ -109,6 +109,8 @@ def test_a_line_that_speaks_to_its_reader_is_no_evidence(line):
 @pytest.mark.parametrize(
     "text",
     [
+        "The above exception was the direct cause of the following exception:",
+        "Root Cause (first observed failure):",
         'RuntimeError: Error(s) in loading state_dict for GPT: Missing key(s): "cause.weight".',
         "torch.distributed: the store did not answer within 300 seconds",
         "srun: error: Unable to confirm allocation: the controller did not respond with a reply",
