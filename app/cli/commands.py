@@ -11,6 +11,7 @@ from app.cli.fixtures import fixtures
 from app.cli.memory import memory
 from app.cli.reclassify import reclassify
 from app.cli.rules import rules
+from app.cli.senders import senders
 
 app = typer.Typer(
     name="firstfault",
@@ -27,6 +28,7 @@ app.add_typer(rules, name="rules")
 app.add_typer(memory, name="memory")
 app.add_typer(filters, name="filters")
 app.add_typer(fixtures, name="fixtures")
+app.add_typer(senders, name="senders")
 
 
 def _tell_version(wanted: bool) -> None:

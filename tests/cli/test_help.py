@@ -16,6 +16,8 @@ _COMMANDS = [
     ("fixtures add", "--primary"),
     ("fixtures check", "--min"),
     ("fake-model", "--script"),
+    ("senders slurm", "JobCompLoc"),
+    ("senders kubernetes", "manifests"),
 ]
 
 
