@@ -4,14 +4,17 @@ The trainer's own word counts most, a wrapper's less (`echo done` after a crash)
 merely looks like an end least. A word falls when training goes on after it, when the job starts
 again, or, unless the trainer gave it, when a launcher reports a failure. A counter that reached
 its total is a hint by itself; with something saved or a hint after it, it is worth a wrapper's
-word.
+word. Words that come again and again while training goes on, as a best model is saved, are no hint,
+nor is anything behind a counter that has steps to go.
 """
 
+import re
 from collections.abc import Sequence
 
 from app.detect.appended import sets_up_links
 from app.model import EndGrade, Ending, Line, Marked, Point
 
+_DIGITS = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _GRADES = ("hint", "wrapper", "trainer")
 _GOES_ON = 3  # steps after an end mark that take its word away; one does for a hint
 _FEWEST_STEPS = 2  # readings that make a counter
@@ -21,8 +24,11 @@ def ending(marks: Sequence[Marked], points: Sequence[Point]) -> Ending:
     """Weigh the end marks of one attempt."""
     failed = next((mark.line for mark in reversed(marks) if mark.kind == "failed"), None)
     best: Marked | None = None
+    routine = _routine(marks, points)
     for mark in marks:
         if mark.kind != "finished" or _is_void(mark, marks, points, failed):
+            continue
+        if mark.grade == "hint" and (_in_words(mark) in routine or _has_steps_to_go(points)):
             continue
         if best is None or _grade(mark) >= _grade(best):
             best = mark
@@ -48,6 +54,27 @@ def _is_void(
     if any(_starts(other) and _is_behind(other.line, mark.line) for other in marks):
         return True
     return failed is not None and mark.grade != "trainer"
+
+
+def _routine(marks: Sequence[Marked], points: Sequence[Point]) -> set[str]:
+    """The words of hints that training went on after: they will be said again."""
+    hints = [mark for mark in marks if mark.kind == "finished" and mark.grade == "hint"]
+    return {_in_words(mark) for mark in hints[:-1] if _steps_after(mark.line, points)}
+
+
+def _in_words(mark: Marked) -> str:
+    return _DIGITS.sub("#", mark.line.text)
+
+
+def _has_steps_to_go(points: Sequence[Point]) -> bool:
+    """Say whether the last counter of steps stands where more than its usual stride is left."""
+    counters = [point for point in points if point.total_steps and not _evaluates(point)]
+    if not counters or _counts_epochs(counters[-1]):
+        return False
+    end = counters[-1]
+    own = [p.step or 0 for p in counters if (p.file, p.series) == (end.file, end.series)]
+    stride = own[-1] - own[-2] if len(own) > 1 else 1
+    return own[-1] + max(1, stride) < (end.total_steps or 0)
 
 
 def _starts(mark: Marked) -> bool:

@@ -8,6 +8,9 @@ factor depends on the gradient norm. It leads a divergence (ZClip, arXiv 2504.02
 alone), and stays where it was when new data or another objective moved the loss. Where it is not
 printed, the noise of the loss stands in for it: a model that diverged is thrown about. PaLM (arXiv
 2204.02311) calls for a rollback only where the loss does not recover by itself.
+
+Of a few readings (one for each epoch, say) the noise cannot be told. There the rise must be plain:
+to a multiple of all of the last readings, and to stay there.
 """
 
 import math
@@ -29,6 +32,8 @@ _TOGETHER = 5  # readings that have to come back together
 _FEWEST = 24
 _SHORT_PAST, _LONG_FUTURE = 8, 20  # with so little before it, a jump needs so much after it
 _FEWEST_AFTER = 3
+_FEWEST_PLAIN = 5  # readings before a jump that is plain to see
+_PLAIN_RISE, _SHORT_PLAIN_RISE = 2.0, 3.0  # the second with fewer readings behind it than that
 # By how much the level must have risen, by what the gradient norm did:
 _NORM_EXPLODED, _RISE_WITH_NORM = 3.0, 1.25
 _NORM_ROSE, _RISE_UNKNOWN = 1.5, 2.0
@@ -66,6 +71,9 @@ def jump(track: Track, lines: Sequence[Line]) -> Jump | None:
         return _norm_exploded(run)
     read = [point for point in run if point.loss is not None and math.isfinite(point.loss)]
     losses = [point.loss for point in read if point.loss is not None]
+    if len(losses) < _FEWEST:
+        found = _plain_jump(losses, read)
+        return found if found and not _was_planned(read[0], found, lines) else None
     if not _is_worth_a_look(losses):
         return None
     place = 2
@@ -78,9 +86,25 @@ def jump(track: Track, lines: Sequence[Line]) -> Jump | None:
     return found if found and not _was_planned(read[0], found, lines) else None
 
 
+def _plain_jump(losses: Sequence[float], read: Sequence[Point]) -> Jump | None:
+    """Find the first reading from which on all are far above the last ones before it.
+
+    A loss that may be negative has no multiples: it rises by its distance from zero, and above it.
+    """
+    for place in range(_FEWEST_PLAIN, len(losses) - _FEWEST_AFTER + 1):
+        before, rest = losses[place - _FEWEST_PLAIN : place], losses[place:]
+        level, after = median(before), median(rest)
+        grown = _norm_growth(read[:place], read[place:])
+        rise = _PLAIN_RISE if len(rest) >= _FEWEST_PLAIN else _SHORT_PLAIN_RISE
+        rise = max(rise, _least_rise(grown))
+        highest = max(before)
+        bar = highest + (rise - 1) * abs(level) if highest < 0 else rise * highest
+        if level and min(rest[1:]) > bar and rest[0] > highest and rest[-1] >= after / rise:
+            return Jump(read[place], level, after, len(rest), grown)
+    return None
+
+
 def _is_worth_a_look(losses: Sequence[float]) -> bool:
-    if len(losses) < _FEWEST:
-        return False
     end = median(losses[-max(_FEWEST_AFTER, min(_LEVEL, len(losses) // 10)) :])
     lowest = min(max(pair) for pair in zip(losses, losses[1:], strict=False))
     return lowest > 0 and end >= _RISE_WITH_NORM * lowest

@@ -92,3 +92,22 @@ def test_a_counter_at_its_total_is_no_end_where_another_program_goes_on():
     more = run(losses(10), series="it=#", line=60)
     assert ending([], COUNTED + more).finished is None
     assert ending([], COUNTED + more[:2]).finished == "hint"
+
+
+def test_a_hint_that_comes_after_every_epoch_says_nothing_of_the_last():
+    each = [
+        mark("finished", number, "hint", f"saved best model of epoch {number}")
+        for number in (10, 20, 40)
+    ]
+    assert ending(each, STEPS).finished is None
+
+
+def test_a_hint_that_comes_once_stands():
+    once = [mark("finished", 40, "hint", "saved best model of epoch 40")]
+    assert ending(once, STEPS).finished == "hint"
+
+
+def test_a_hint_falls_where_the_counter_has_steps_to_go():
+    assert ending([said("hint")], run(losses(40), total=1000)).finished is None
+    assert ending([said("hint")], run(losses(40), total=405)).finished == "hint"
+    assert ending([said("trainer")], run(losses(40), total=1000)).finished == "trainer"

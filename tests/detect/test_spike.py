@@ -154,3 +154,33 @@ def test_a_norm_that_stays_as_it_was_is_not_taken_for_a_clipped_one():
 def test_a_climb_above_all_that_was_is_found_if_the_norm_exploded():
     climbing = losses(200, top=4.0)[:100] + [2.1 + 8.0 * i / 60 for i in range(60)] + [10.1] * 40
     assert jump(track(climbing, [0.4 if i < 110 else 3.0 for i in range(200)]), []) is not None
+
+
+EPOCHS = [1.9, 1.4, 1.1, 0.95, 0.9, 0.86, 0.84, 0.83, 0.82]
+
+
+def test_of_a_few_epochs_a_plain_rise_is_seen():
+    found = jump(track([*EPOCHS, 9.4, 20.1, 20.2, 20.1], every=1), [])
+    assert found is not None
+    assert (found.onset.step, found.before) == (10, 0.84)
+
+
+def test_a_negative_loss_rises_by_its_distance_from_zero():
+    found = jump(
+        track([-11.2, -11.9, -12.1, -12.2, -12.2, -12.3, -3.0, 4.1, 8.2, 8.4, 8.3, 8.3]), []
+    )
+    assert found is not None
+    assert found.onset.step == 70
+
+
+@pytest.mark.parametrize(
+    "end",
+    [[1.3, 1.4, 1.3], [5.0, 6.0], [9.4, 20.1, 4.0, 1.0], [9.4, 9.0, 0.9, 0.85], [0.8, 0.81, 9.0]],
+    ids=["a step", "too few to tell", "coming back", "back again", "one outlier at the end"],
+)
+def test_of_a_few_epochs_little_is_believed(end):
+    assert jump(track([*EPOCHS, *end], every=1), []) is None
+
+
+def test_a_loss_that_was_as_high_just_before_did_not_jump():
+    assert jump(track([2.1, 9.0, 1.8, 2.2, 8.1, 1.9, 9.2, 8.8, 9.1, 9.0], every=1), []) is None
