@@ -6,6 +6,7 @@ import typer
 
 from app.cli.diagnose import compress, diagnose
 from app.cli.fake_model import fake_model
+from app.cli.feedback import feedback
 from app.cli.filters import filters
 from app.cli.fixtures import fixtures
 from app.cli.memory import memory
@@ -23,6 +24,7 @@ app = typer.Typer(
 app.command()(diagnose)
 app.command()(compress)
 app.command()(reclassify)
+app.command()(feedback)
 app.command("fake-model")(fake_model)
 app.add_typer(rules, name="rules")
 app.add_typer(memory, name="memory")

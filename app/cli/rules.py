@@ -1,4 +1,4 @@
-"""`firstfault rules …`: check, list, graph, try, new."""
+"""`firstfault rules …`: check, list, graph, try, new; decide on rules that a model wrote."""
 
 import re
 from pathlib import Path
@@ -8,6 +8,7 @@ import typer
 
 from app.cli.configured import configured
 from app.cli.page import printable
+from app.cli.proposals import approve, export, proposals, reject, withdraw
 from app.cli.rulebook import compiled_rules
 from app.errors import UsageError
 from app.rulebook.load import load
@@ -15,6 +16,8 @@ from app.rulebook.rulebook import OUTCOMES, Rulebook
 
 _CAUSE = re.compile("[A-Z][A-Za-z0-9]*")
 rules = typer.Typer(help="Look after the rules.")
+for decide in (proposals, approve, reject, withdraw, export):
+    rules.command()(decide)
 
 
 @rules.command()

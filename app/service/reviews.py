@@ -13,17 +13,14 @@ from concurrent.futures.process import BrokenProcessPool
 import structlog
 from sqlalchemy import Engine
 
-from app.errors import UsageError
 from app.learn import writing
+from app.learn.word import weighed
 from app.learn.writing import Later, Surroundings
-from app.model import Action
-from app.rulebook.rulebook import OUTCOMES, Rulebook
-from app.rulebook.wording import meant
 from app.service.asking import asking
 from app.service.rules import LearnedRules
 from app.settings import Settings
 from app.store.diagnoses import Diagnoses
-from app.store.feedback import Feedback, Feedbacks, Given, Said, Score, Word
+from app.store.feedback import Feedback, Feedbacks, Score, Word
 from app.store.proposals import Written
 from app.store.threads import StoreThreads
 from app.work.durable import PATIENT, Durable, Kind
@@ -31,9 +28,6 @@ from app.work.durable import PATIENT, Durable, Kind
 _KIND = "write_rule"
 _TRIES = 5
 _PAUSE_SECONDS = 600.0  # before a model that gave no answer is asked again
-_RESTARTING: frozenset[Action] = frozenset(
-    {"restart", "cordon_and_restart", "rollback_and_skip", "wait_and_retry", "resubmit"}
-)
 
 log = structlog.get_logger()
 
@@ -69,7 +63,7 @@ class Reviews:
         await self._threads.run(self._diagnoses.find, id)
         said = await self._threads.run(self._feedbacks.said, id)
         book = (await self._rules.counting()).rulebook
-        given = _given(id, verdict, _right(verdict, cause, said, book), by, note, said, book)
+        given = weighed(id, verdict, cause, by, note, said, book)
         kept = await self._threads.run(self._feedbacks.add, given)
         log.info("feedback", diagnosis_id=id, verdict=verdict, cause=given.cause, by=by)
         await self.tend()
@@ -136,38 +130,3 @@ class Reviews:
             asking=self._asking,
             needed=settings.rule_confirmations,
         )
-
-
-def _right(verdict: Word, cause: str | None, said: Said, book: Rulebook) -> str:
-    """Find out which cause is meant."""
-    if verdict == "confirm":
-        if cause not in (None, said.cause):
-            raise UsageError(f"the answer is {said.cause}; to say {cause}, correct it")
-        return said.cause
-    known = sorted({*book.causes, *OUTCOMES})
-    if cause is None:
-        raise UsageError("say which cause is right")
-    if cause not in known:
-        raise UsageError(f"{cause} is no cause{meant(cause, known)}")
-    return cause
-
-
-def _given(
-    id: str, verdict: Word, cause: str, by: str, note: str, said: Said, book: Rulebook
-) -> Given:
-    rule = book.causes.get(cause)
-    action: Action = rule.recovery.action if rule else "none"
-    wrong = cause != said.cause
-    return Given(
-        diagnosis_id=id,
-        verdict="correct" if wrong else verdict,
-        cause=cause,
-        by=by,
-        note=note,
-        said=said,
-        false_restart=wrong and said.restart and action not in _RESTARTING,
-        false_cordon=wrong
-        and said.action == "cordon_and_restart"
-        and action != "cordon_and_restart",
-        wants_rule=rule is not None and (wrong or said.method != "rules"),
-    )
