@@ -2,8 +2,9 @@
 
 Slurm's states are listed in `man sacct` (JOB STATE CODES), which cuts them to ten characters and
 `squeue` to two; Kubernetes reasons in the API's `ContainerStateTerminated` and pod conditions. A
-cancelled job is a clue, since it says not why; a time limit, preemption, a lost node and a memory
-limit speak for themselves.
+cancelled job is a clue, since it says not why, and so is a pod that was moved; a time limit,
+preemption, a lost node and a memory limit speak for themselves. The signal that ended the job says
+no more than that native code crashed: what the log names goes before it.
 """
 
 from app.model import Finding, Job, Line, Sighting, Strength
@@ -18,6 +19,10 @@ _STATES: dict[str, tuple[str, Strength]] = {
     "NODE_FAIL": ("NodeFailure", "proof"),
     "BOOT_FAIL": ("NodeFailure", "proof"),
     "NODELOST": ("NodeFailure", "proof"),
+    "DELETIONBYTAINTMANAGER": ("NodeFailure", "clue"),
+    "DELETIONBYPODGC": ("NodeFailure", "clue"),
+    "SHUTDOWN": ("NodeFailure", "clue"),
+    "EVICTIONBYEVICTIONAPI": ("Preempted", "clue"),
     "OUT_OF_MEMORY": ("HostOutOfMemory", "proof"),
     "OOMKILLED": ("HostOutOfMemory", "proof"),
     "CANCELLED": ("Cancelled", "clue"),
@@ -33,20 +38,32 @@ _SHORT = {
     "CA": "CANCELLED",
     "RV": "REVOKED",
 }
+# `man 7 signal`; Python is ended by none of them, but by what it calls
+_CRASHES = {4: "SIGILL", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 11: "SIGSEGV"}
+_FROM_A_SIGNAL = 128  # what shells add to the number of the signal that ended a program
 SCHEDULER = -1  # the file index of what no log file says
 
 
 def reported(job: Job) -> tuple[Finding, ...]:
-    """Turn the scheduler's state into a finding, where it names a cause."""
+    """Turn the scheduler's state, or else the job's last signal, into a finding that it names."""
     state = " ".join((job.state or "").split())
     name = _spelled_out(state.partition(" ")[0].upper())
-    if name not in _STATES:
-        return ()
-    cause, strength = _STATES[name]
-    raw = f"the scheduler reports state {state}"
+    if name in _STATES:
+        cause, strength = _STATES[name]
+        return (_finding(cause, strength, f"state_{name.lower()}", f"state {state}"),)
+    last = job.signal or (job.exit_code or 0) - _FROM_A_SIGNAL
+    if last in _CRASHES:
+        crash = _CRASHES[last]
+        return (
+            _finding("NativeCrash", "echo", f"ended_by_{crash.lower()}", f"the end by {crash}"),
+        )
+    return ()
+
+
+def _finding(cause: str, strength: Strength, signal: str, told: str) -> Finding:
+    raw = f"the scheduler reports {told}"
     line = Line(file=SCHEDULER, number=0, raw=raw, text=raw)
-    signal = f"state_{name.lower()}"
-    return (Finding(cause, signal, strength, (Sighting(signal, line, strength),), 1, summary=raw),)
+    return Finding(cause, signal, strength, (Sighting(signal, line, strength),), 1, summary=raw)
 
 
 def _spelled_out(word: str) -> str:

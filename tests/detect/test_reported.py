@@ -18,6 +18,8 @@ from app.model import Job
         ("PreemptionByScheduler", "Preempted", "proof"),
         ("NODE_FAIL", "NodeFailure", "proof"),
         ("NF", "NodeFailure", "proof"),
+        ("DeletionByTaintManager", "NodeFailure", "clue"),
+        ("EvictionByEvictionAPI", "Preempted", "clue"),
         ("OUT_OF_MEMORY", "HostOutOfMemory", "proof"),
         ("OUT_OF_ME+", "HostOutOfMemory", "proof"),
         ("OOM", "HostOutOfMemory", "proof"),
@@ -45,3 +47,29 @@ def test_one_state_is_one_signal_however_it_is_spelled() -> None:
 )
 def test_a_state_that_says_no_more_than_how_it_ended_is_no_finding(state: str | None) -> None:
     assert reported(Job(state=state)) == ()
+
+
+@pytest.mark.parametrize(
+    ("job", "signal"),
+    [
+        (Job(state="FAILED", exit_code=139), "ended_by_sigsegv"),
+        (Job(state="FAILED", exit_code=0, signal=11), "ended_by_sigsegv"),
+        (Job(exit_code=134), "ended_by_sigabrt"),
+        (Job(state="Failed", exit_code=135), "ended_by_sigbus"),
+    ],
+)
+def test_a_crash_is_an_echo_that_whatever_the_log_names_goes_before(job: Job, signal: str) -> None:
+    (finding,) = reported(job)
+    assert (finding.cause, finding.strength, finding.signal) == ("NativeCrash", "echo", signal)
+
+
+@pytest.mark.parametrize(
+    "job", [Job(signal=9), Job(exit_code=137), Job(exit_code=143), Job(exit_code=1)]
+)
+def test_a_kill_says_not_why(job: Job) -> None:
+    assert reported(job) == ()
+
+
+def test_a_state_that_names_a_cause_goes_before_the_signal_that_it_sent() -> None:
+    (finding,) = reported(Job(state="NODE_FAIL", signal=11))
+    assert finding.cause == "NodeFailure"
