@@ -8,18 +8,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from app.located import Suspect
-from app.model import Action, Finding, Job, Plan, Root, Verdict
+from app.model import Action, Finding, Job, Plan, Verdict
+from app.recover.again import RESTARTS, action_of, ended_from_outside_too, may_restart
 from app.recover.commands import commands, is_node
 from app.recover.course import HARDWARE, Course
 from app.recover.targets import is_borne_out, nodes_to_take_out
 from app.rulebook.rulebook import Rulebook
 
-_RESTARTS: tuple[Action, ...] = (
-    "restart",
-    "cordon_and_restart",
-    "rollback_and_skip",
-    "wait_and_retry",
-)
 _EARLY_STEPS = 50  # warm-up of the learning rate and of an fp16 loss scale takes longer
 _BROKEN_AT_ONCE = (
     "It went wrong within the first steps, so there is nothing to go back to: lower the learning"
@@ -37,6 +32,10 @@ _AGAIN = (
     "The {count} attempts before ended in the same way: find out why before it is started again."
 )
 _ENOUGH_OF_IT = 2
+_TAKEN_OFF_TOO = (
+    "The job was also taken off from outside, and whoever loses its nodes sees devices and links"
+    " go: look at the node before anybody drains it, and resubmit if the job was preempted."
+)
 _BORNE_OUT = "The driver's warning was followed by what such a fault leads to."
 _OF_LATE_RANKS: Mapping[str, tuple[Action, tuple[str, ...]]] = {
     "another collective": (
@@ -90,19 +89,19 @@ def plan(
     cause = rulebook.causes[root.cause]
     signal = rulebook.signal_named.get(root.signal)
     steps = (signal.steps if signal else ()) or cause.recovery.steps
-    action, reason = _adjusted(_action_of(root, rulebook), root, verdict, course)
+    action, reason = _adjusted(action_of(root, rulebook), root, verdict, course)
     targets: tuple[str, ...] = ()
     if action == "cordon_and_restart":
         targets = nodes_to_take_out(root, verdict, job, course.repeated_on)
     facts = _facts(root, verdict.suspects)
-    may_restart = _may_restart(action, verdict, root, rulebook)
-    if may_restart and course.same_before >= _ENOUGH_OF_IT:
-        may_restart, reason = False, (*reason, _AGAIN.format(count=course.same_before))
+    again = may_restart(action, verdict, root, rulebook, course)
+    if again and course.same_before >= _ENOUGH_OF_IT:
+        again, reason = False, (*reason, _AGAIN.format(count=course.same_before))
     if action == "cordon_and_restart" and not targets:
-        may_restart, reason = False, (*reason, _UNKNOWN_HOST)
+        again, reason = False, (*reason, _UNKNOWN_HOST)
     return Plan(
         action=action,
-        restart=may_restart,
+        restart=again,
         targets=targets,
         steps=tuple(filled(s, facts) for s in (*reason, *steps, *_seen_in(root, course, action))),
         commands=commands(action, targets, f"{root.cause} {root.signal}", job),
@@ -113,6 +112,8 @@ def _adjusted(
     action: Action, root: Finding, verdict: Verdict, course: Course
 ) -> tuple[Action, tuple[str, ...]]:
     """Soften or harden the rules' action by what this log shows; give the reason as a step."""
+    if action == "cordon_and_restart" and ended_from_outside_too(root, verdict):
+        return "restart", (_TAKEN_OFF_TOO,)
     if action == "cordon_and_restart" and root.strength != "proof":
         return (action, (_BORNE_OUT,)) if is_borne_out(root, verdict) else ("restart", ())
     if root.cause == "NonFiniteLoss" and _began_at(root, course) < _EARLY_STEPS:
@@ -143,7 +144,7 @@ def _seen_in(root: Finding, course: Course, action: Action) -> Iterator[str]:
     """Say what this run shows of use for the steps: how it failed, and what was saved last."""
     if root.cause == "OutOfMemoryError":
         yield _FULL_AT_ONCE if course.steps_made < _FIRST_STEPS else _FULL_LATE
-    if action in (*_RESTARTS, "resubmit") and course.saved:
+    if action in (*RESTARTS, "resubmit") and course.saved:
         yield f"The last checkpoint that the log names: {course.saved}."
     elif root.cause == "TimeLimitExceeded" and course.steps_made:
         yield _NOTHING_SAVED
@@ -156,32 +157,6 @@ def _failed_again(root: Finding) -> str | None:
         if "gpu" in sighting.facts and "pid" in sighting.facts:
             processes.setdefault(sighting.facts["gpu"], set()).add(sighting.facts["pid"])
     return next((gpu for gpu, pids in processes.items() if len(pids) > 1), None)
-
-
-def _may_restart(action: Action, verdict: Verdict, root: Finding, rulebook: Rulebook) -> bool:
-    """Allow an automatic restart only where nothing found would make it fail again.
-
-    A wait that ran out, with nothing to say what was waited for, is as often a bug (one rank
-    evaluates while the others go on) as a fault of a machine, and a loader that was killed as often
-    a leak: a person restarts that once.
-    """
-    if action == "resubmit":
-        allowed = root.cause == "Preempted"
-    else:
-        allowed = action in _RESTARTS and verdict.primary.confidence != "low"
-    if not allowed or root.cause in ("NCCLTimeoutError", "DataloaderKilled"):
-        return False
-    return not any(
-        other.strength == "proof" and _action_of(other, rulebook).startswith("fix_")
-        for other in verdict.other_roots
-    )
-
-
-def _action_of(found: Finding | Root, rulebook: Rulebook) -> Action:
-    """What the rules would have one do; a signal may know better than its cause."""
-    signal = rulebook.signal_named.get(found.signal)
-    cause = rulebook.causes.get(found.cause)
-    return (signal.action if signal else None) or (cause.recovery.action if cause else "none")
 
 
 def _for_outcome(verdict: Verdict) -> Plan:

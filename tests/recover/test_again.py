@@ -1,0 +1,99 @@
+"""When a job may start again by itself, and when no node is taken out for it."""
+
+import pytest
+
+from app.located import Suspect
+from app.model import (
+    ExplainedCause,
+    Finding,
+    Job,
+    Plan,
+    Primary,
+    Root,
+    Seen,
+    Strength,
+    Verdict,
+)
+from app.recover.course import Course
+from app.recover.plan import plan
+from tests.small_rules import a_cause, a_finding, a_line, a_rulebook
+
+BOOK = a_rulebook(
+    [
+        a_cause("ECCError", action="cordon_and_restart"),
+        a_cause("NetworkError", action="restart"),
+        a_cause("RuntimeError", action="fix_code"),
+        a_cause("Preempted", action="resubmit"),
+        a_cause("Cancelled", action="none"),
+    ]
+)
+
+
+def planned(
+    root: Finding,
+    *,
+    beside: dict[str, Strength] | None = None,
+    explained: tuple[ExplainedCause, ...] = (),
+    steps_made: int = 9,
+) -> Plan:
+    others = tuple(
+        Root(name, "s", strength, 1, "log", 1) for name, strength in (beside or {}).items()
+    )
+    primary = Primary(
+        root.cause, "plant", root.signal, root.strength, "high", "f", "s", Seen("log", 20)
+    )
+    said = Verdict(primary, explained, others, suspects=(Suspect("gpu-1"),))
+    return plan(said, root, BOOK, Job(), Course(steps_made=steps_made))
+
+
+def explained(cause: str, line: int, edge: str = "always") -> tuple[ExplainedCause, ...]:
+    return (ExplainedCause(cause, "NetworkError", edge, 1, line, "log"),)
+
+
+BAD_MEMORY = a_finding("ECCError", a_line(20, host="gpu-1"))
+
+
+@pytest.mark.parametrize("cause", ["Preempted", "Cancelled"])
+def test_no_node_is_taken_out_of_a_job_that_was_taken_off_too(cause: str) -> None:
+    assert planned(BAD_MEMORY).targets == ("gpu-1",)
+    done = planned(BAD_MEMORY, beside={cause: "clue"})
+    assert (done.action, done.targets, done.commands) == ("restart", (), ())
+    assert "taken off from outside" in done.steps[0]
+    assert planned(BAD_MEMORY, beside={cause: "echo"}).targets == ("gpu-1",)
+
+
+def test_no_node_is_taken_out_though_its_fault_is_said_to_explain_the_preemption() -> None:
+    assert planned(BAD_MEMORY, explained=explained("Preempted", 30)).action == "restart"
+    assert planned(BAD_MEMORY, explained=explained("Cancelled", 30)).targets == ("gpu-1",)
+
+
+@pytest.mark.parametrize(
+    ("root", "bug", "restart"),
+    [
+        ("proof", "proof", False),
+        ("proof", "clue", True),
+        ("clue", "clue", False),
+        ("clue", "echo", True),
+    ],
+)
+def test_nothing_restarts_beside_a_bug_that_is_as_sure(
+    root: Strength, bug: Strength, restart: bool
+) -> None:
+    done = planned(a_finding("NetworkError", strength=root), beside={"RuntimeError": bug})
+    assert done.restart is restart
+
+
+def test_nothing_restarts_over_a_bug_that_was_printed_first() -> None:
+    root = a_finding("NetworkError")
+    assert not planned(root, explained=explained("RuntimeError", 10)).restart
+    assert planned(root, explained=explained("RuntimeError", 30)).restart
+    assert planned(root, explained=explained("RuntimeError", 10, "if_earlier")).restart
+    assert planned(BAD_MEMORY, explained=explained("RuntimeError", 10)).restart
+
+
+def test_what_never_made_a_step_restarts_only_on_a_proof() -> None:
+    clue = a_finding("NativeCrash", strength="clue")
+    book = a_rulebook([a_cause("NativeCrash", action="restart")])
+    said = Verdict(Primary("NativeCrash", "plant", None, "clue", "medium", "f", "s", None))
+    assert not plan(said, clue, book, Job(), Course(steps_made=0)).restart
+    assert plan(said, clue, book, Job(), Course(steps_made=1)).restart
