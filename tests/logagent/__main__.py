@@ -40,7 +40,7 @@ def _row(name: str, read: Read) -> None:
     evidence = "all evidence kept" if not read.missing else f"LACKS LINES {read.missing}"
     print(
         f"  {name:16} {read.needed_tokens:>11,} tokens left, digest {read.digest_tokens:,}; "
-        f"{read.cause}; {evidence}; {read.seconds:.1f} s"
+        f"{read.cause}; {evidence}; {read.cpu_seconds:.1f} s of CPU"
     )
 
 

@@ -5,6 +5,7 @@ and what writes filters; the model is the fake, whose answers hold every poison.
 """
 
 import re
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,7 +65,7 @@ class Read:
     digest_tokens: int
     missing: tuple[int, ...]  # lines that a person would point at and that the digest lacks
     cause: str
-    seconds: float
+    cpu_seconds: float
     seen: Seen
 
 
@@ -97,10 +98,11 @@ class Cluster:
         size = log.path.stat().st_size
         typed = Typed([log.path], size, job_type, known, self._compiled, BUDGET)
         limits = Limits(digest_tokens=BUDGET)
+        began = time.process_time()
         case = examine([log.path], typed.compiled, job=Job(job_type=job_type), limits=limits)
         seen = typed.seen(case.sighted.log)
         assert seen is not None
-        return _read(case, seen, log.wanted)
+        return _read(case, seen, log.wanted, time.process_time() - began)
 
     def note(self, read: Read) -> Noted:
         """Take up what a log tells."""
@@ -170,13 +172,13 @@ def both(
     return Shown(other.path.stat().st_size, before, after, second, report, matches, calls, later)
 
 
-def _read(case: Case, seen: Seen, wanted: Sequence[int]) -> Read:
+def _read(case: Case, seen: Seen, wanted: Sequence[int], seconds: float) -> Read:
     found = case.diagnosis
     return Read(
         needed_tokens=seen.volume.tokens,
         digest_tokens=tokens(found.digest),
         missing=tuple(n for n in wanted if f"\n{n}: " not in found.digest),
         cause=found.verdict.primary.cause,
-        seconds=found.log.seconds,
+        cpu_seconds=seconds,
         seen=seen,
     )
