@@ -9,6 +9,9 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from uuid import uuid4
+
+import psycopg
 
 _PROGRAMS = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
 MISSING = None if _PROGRAMS or shutil.which("initdb") else "PostgreSQL is not installed"
@@ -57,6 +60,13 @@ class Postgres:
 
     def stop(self) -> None:
         _run(_program("pg_ctl"), "-D", str(self._folder / "db"), "-m", "immediate", "-w", "stop")
+
+    def new_database(self) -> str:
+        """Make an empty database; give its URL as people write it."""
+        name = f"db_{uuid4().hex}"
+        with psycopg.connect(self.url.replace("+psycopg", ""), autocommit=True) as connection:
+            connection.execute(f"create database {name}".encode())
+        return self.url.replace("+psycopg", "").removesuffix("postgres") + name
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from starlette.responses import JSONResponse, Response
 
 from app.api.document import body_of, parsed
 from app.api.forms import Text
+from app.api.problems import declared
 from app.api.routes import ServiceOf
 from app.errors import (
     Busy,
@@ -85,7 +86,13 @@ class Refused(BaseModel):
     message: str
 
 
-@router.post("", responses={200: {"model": Submitted}, 400: {"model": Refused}})
+_FAULTS_TOLD: dict[int | str, dict[str, object]] = {
+    status: {"model": Refused, **told}  # ours are of form, tokens and rate
+    for status, told in declared(400, 401, 403, 404, 413, 422, 429, 500, 503).items()
+}
+
+
+@router.post("", responses={200: {"model": Submitted}, **_FAULTS_TOLD})
 async def submit(request: Request, service: ServiceOf) -> Response:
     """Submit the log of a job by its path below a log root."""
     told = parsed(await body_of(request), LogSubmission)
@@ -105,7 +112,7 @@ async def submit(request: Request, service: ServiceOf) -> Response:
     return JSONResponse(said.model_dump())
 
 
-@router.get("", responses={400: {"model": Refused}})
+@router.get("", responses=_FAULTS_TOLD)
 async def result(query: Annotated[LogQuery, Query()], service: ServiceOf) -> Response:
     """Ask what a log came to; one that was never submitted is diagnosed now."""
     try:

@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api import problems
 from app.api.metrics import Metrics
+from app.api.patience import hurried
 
 _GIVEN_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _QUIET = ("/healthz", "/readyz", "/metrics")
@@ -56,7 +57,7 @@ class Edge:
             await send(message)
 
         try:
-            await self._app(scope, receive, send_with_headers)
+            await self._app(scope, hurried(receive), send_with_headers)
         except ClientDisconnect:
             status = 499  # as nginx writes it: nobody is left to be answered
         except Exception:  # noqa: BLE001  the edge of HTTP, where what nobody expected is answered

@@ -15,6 +15,8 @@ from app.errors import Busy, FirstFaultError, StoreError, TooOften, Unauthorized
 from app.service import Service
 
 MEDIA_TYPE = "application/problem+json"
+_UNREAD = (408, 413)  # a body is still to come, which nobody will read
+_HANG_UP = {"Connection": "close"}
 
 
 class FieldError(BaseModel):
@@ -64,7 +66,8 @@ def respond(
         errors=tuple(errors) if errors else None,
     )
     text = body.model_dump_json(exclude_none=True)
-    return Response(text, status, headers=dict(headers or {}), media_type=MEDIA_TYPE)
+    told = {**(headers or {}), **(_HANG_UP if status in _UNREAD else {})}
+    return Response(text, status, headers=told, media_type=MEDIA_TYPE)
 
 
 def declared(*statuses: int) -> dict[int | str, dict[str, object]]:

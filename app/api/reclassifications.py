@@ -6,9 +6,8 @@ from datetime import UTC, datetime
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query
-from fastapi.responses import PlainTextResponse
 from fastapi.sse import EventSourceResponse, ServerSentEvent
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StringConstraints
 from starlette.responses import JSONResponse, Response
 
 from app.api.forms import Id, Text, Time, seconds
@@ -21,6 +20,13 @@ router = APIRouter(prefix="/v1/reclassifications", tags=["reclassifications"])
 
 RunId = Annotated[str, StringConstraints(pattern=r"^rc_[0-7][0-9A-HJKMNP-TV-Z]{25}$")]
 _FAULTS = declared(401, 403, 404, 429, 500, 503)
+_BEGIN_FAULTS = declared(400, 401, 403, 413, 422, 429, 500, 503)
+
+
+class Csv(Response):
+    """Comma-separated values."""
+
+    media_type = "text/csv"
 
 
 class Choice(BaseModel):
@@ -39,7 +45,7 @@ class ReclassificationRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     filter: Choice = Choice()
-    apply: bool = Field(default=False, description="replace the verdicts; else only tell")
+    apply: StrictBool = Field(default=False, description="replace the verdicts; else only tell")
 
 
 class RunOut(BaseModel):
@@ -111,7 +117,7 @@ class RunPage(BaseModel):
     items: tuple[RunOut, ...]
 
 
-@router.post("", status_code=202, responses={202: {"model": RunOut}, **declared(422), **_FAULTS})
+@router.post("", status_code=202, responses={202: {"model": RunOut}, **_BEGIN_FAULTS})
 async def begin(told: ReclassificationRequest, service: ServiceOf) -> Response:
     """Judge stored diagnoses again under the present rules."""
     chosen = told.filter
@@ -156,11 +162,11 @@ async def read_changes(
     return JSONResponse(await _changes(service, id, query))
 
 
-@router.get("/{id}/table.csv", response_class=PlainTextResponse, responses=_FAULTS)
+@router.get("/{id}/table.csv", response_class=Csv, responses=_FAULTS)
 async def read_table(id: str, service: ServiceOf) -> Response:
     """Read the table by cause as CSV."""
     table = await service.reclassification.toll(id)
-    return PlainTextResponse(as_csv(table), media_type="text/csv; charset=utf-8")
+    return Csv(as_csv(table))
 
 
 @router.post("/{id}/cancel", responses={200: {"model": RunOut}, **declared(400), **_FAULTS})

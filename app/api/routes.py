@@ -48,6 +48,7 @@ ServiceOf = Annotated[Service, Depends(_service)]
 @router.post(
     "",
     status_code=202,
+    max_body_size=1 << 62,  # that of a log is a setting, and checked while it is written to disk
     openapi_extra=_BODY,
     responses={
         200: {"model": Ended, "headers": _LOCATION, "description": "It has ended in time"},

@@ -7,6 +7,7 @@ import socket
 import uvicorn
 
 from app.api.app import create
+from app.api.patience import Guarded
 from app.cli import journal
 from app.cli.configured import configured
 from app.errors import UsageError
@@ -15,7 +16,6 @@ from app.work import worker
 
 _GRACE_SECONDS = 3  # for answers under way; a diagnosis needs none, it is taken up again
 _BACKLOG = 2048
-_HEAD_BYTES = 64 << 10  # of a request, with the longest query that its form allows
 
 
 def serve(
@@ -42,7 +42,8 @@ def serve(
             log_config=None,
             access_log=False,
             server_header=False,
-            h11_max_incomplete_event_size=_HEAD_BYTES,
+            http=Guarded,
+            ws="none",
             timeout_graceful_shutdown=_GRACE_SECONDS,
             lifespan="on",
         )
