@@ -31,7 +31,7 @@ def run(folder: Path, story, **chosen: object):
 
 
 async def submit(service: Service, name: str = "", log: bytes = b"a line") -> str:
-    return await service.submit(Job(name=name), (await service.receive(once(log)),))
+    return await service.submit(Job(name=name), (await service.intake.receive(once(log)),))
 
 
 def test_what_is_accepted_is_answered(tmp_path):
@@ -110,9 +110,9 @@ def test_a_watcher_hears_of_each_step_up_to_the_end(tmp_path):
 def test_logs_that_are_empty_or_too_large_are_refused_and_not_kept(tmp_path):
     async def story(service):
         with pytest.raises(SourceError, match="empty"):
-            await service.receive(once(b""))
+            await service.intake.receive(once(b""))
         with pytest.raises(SourceTooLarge, match="FIRSTFAULT_MAX_UPLOAD_BYTES"):
-            await service.receive(once(b"x" * 101))
+            await service.intake.receive(once(b"x" * 101))
 
     run(tmp_path, story, max_upload_bytes=100)
     assert [path for path in (tmp_path / "uploads").rglob("*") if path.is_file()] == []
@@ -120,7 +120,7 @@ def test_logs_that_are_empty_or_too_large_are_refused_and_not_kept(tmp_path):
 
 def test_an_upload_that_was_removed_meanwhile_fails_with_its_reason(tmp_path):
     async def story(service):
-        upload = await service.receive(once(b"a line"))
+        upload = await service.intake.receive(once(b"a line"))
         next((tmp_path / "uploads").rglob("log")).unlink()
         return await service.find(await service.submit(Job(), (upload,)), 20)
 
@@ -193,7 +193,7 @@ def test_two_services_never_share_a_data_folder(tmp_path):
 def test_readiness_names_what_is_wrong(tmp_path):
     async def story(service):
         fine = await service.faults()
-        service._uploads._min_free_bytes = 1 << 60
+        service.intake._uploads._min_free_bytes = 1 << 60
         return fine, await service.faults()
 
     fine, full = run(tmp_path, story)

@@ -69,18 +69,18 @@ class SearchQuery(BaseModel):
 @router.get("/search", responses={200: {"model": Alike}, **declared(422, 500, 503)})
 async def search(query: Annotated[SearchQuery, Query()], service: ServiceOf) -> Response:
     """Find incidents by words or by lines of a log."""
-    return await _of(await service.alike_text(query.q, query.limit), service)
+    return await _of(await service.memory.alike_text(query.q, query.limit), service)
 
 
 @router.get("/{id}/similar", responses={200: {"model": Alike}, **declared(404, 422, 500, 503)})
 async def similar(id: str, service: ServiceOf, limit: Annotated[Most, Query()] = 10) -> Response:
     """Find what is like an incident; `id` is its own or that of its diagnosis."""
-    incident = await service.incident(id)
-    return await _of(await service.alike(incident.snippet, limit, incident.id), service)
+    incident = await service.memory.incident(id)
+    return await _of(await service.memory.alike(incident.snippet, limit, incident.id), service)
 
 
 async def _of(found: Recalled, service: Service) -> Response:
-    known = await service.incidents([one.id for one in found.precedents])
+    known = await service.memory.incidents([one.id for one in found.precedents])
     items = [_item(known[one.id], one.similarity) for one in found.precedents if one.id in known]
     return JSONResponse({"items": items, "note": found.note, "agreed": found.agreed})
 

@@ -46,7 +46,7 @@ async def read(request: Request, query: RawQuery, service: Service) -> Intake:
     if encoding not in ("identity", *_FIRST_BYTES):
         raise Unsupported(f"Content-Encoding {encoding!r} is not known; use gzip, zstd or none")
     check_length(request, service.settings.max_upload_bytes)
-    upload = await service.receive(_checked(request.stream(), encoding))
+    upload = await service.intake.receive(_checked(request.stream(), encoding))
     return Intake(query.job(), [upload], query.callback_url)
 
 
@@ -54,11 +54,11 @@ async def _from_json(request: Request, query: RawQuery, service: Service) -> Int
     form = parsed(await body_of(request), DiagnosisRequest)
     log = form.log
     if isinstance(log, LogAtUri):
-        origins: list[Origin] = [await service.place(log.uri)]
+        origins: list[Origin] = [await service.intake.place(log.uri)]
     elif isinstance(log, LogAtUris):
-        origins = [await service.place(uri) for uri in log.uris]
+        origins = [await service.intake.place(uri) for uri in log.uris]
     else:
-        origins = [await service.receive(_once(log.text.encode()))]
+        origins = [await service.intake.receive(_once(log.text.encode()))]
     job = _joined(query.job(), form.job.job())
     return Intake(job, origins, form.callback_url or query.callback_url)
 

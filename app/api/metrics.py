@@ -60,7 +60,9 @@ class _OfService(Collector):
             "firstfault_diagnosis_cpu_seconds", "CPU time of the workers", tally.cpu_seconds
         )
         yield CounterMetricFamily(
-            "firstfault_uploaded_bytes", "Bytes of logs received", self._service.uploaded_bytes
+            "firstfault_uploaded_bytes",
+            "Bytes of logs received",
+            self._service.intake.uploaded_bytes,
         )
         yield CounterMetricFamily(
             "firstfault_worker_deaths", "Worker processes that were replaced", crew.deaths

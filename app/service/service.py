@@ -8,32 +8,30 @@ computes to worker processes.
 
 import asyncio
 import contextlib
-import time
-from collections.abc import AsyncIterable, AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import structlog
 from sqlalchemy import Engine
 
-from app.errors import SourceError, SourceTooLarge, StoreError
-from app.incident import Incident, Recalled, Snippet
+from app.errors import StoreError
 from app.model import Job
 from app.service.asking import asking
 from app.service.exits import JobExits
 from app.service.filters import WrittenFilters
+from app.service.intake import LogIntake
 from app.service.ledger import JobsAndHosts
 from app.service.listeners import Listeners
 from app.service.logs import LogsByPath
+from app.service.memory import IncidentMemory
 from app.service.reclassification import Reclassification
 from app.service.reviews import Reviews
 from app.service.rules import LearnedRules
-from app.service.stream import blocks
 from app.settings import Settings
 from app.store.calls import Calls
 from app.store.database import connect
 from app.store.deliveries import Deliveries
-from app.store.diagnoses import Diagnoses, Entry, Origin, Place, Record, Request, Upload
+from app.store.diagnoses import Diagnoses, Entry, Origin, Record, Request
 from app.store.executors import Executors
 from app.store.exits import Exits
 from app.store.filters import Filters
@@ -50,17 +48,13 @@ from app.store.uploads import Uploads
 from app.work import worker
 from app.work.crew import Crew, State
 from app.work.durable import URGENT, Durable
-from app.work.keeping import Keeping
 from app.work.lane import Lane
 from app.work.presence import Presence
-from app.work.recall import Recall
-from app.work.roots import LogRoots
 from app.work.second import Second, is_refining
 
 _SWEEP_SECONDS = 3600
 _REFINING_GLANCE_SECONDS = 0.5
 _TEND_SECONDS = 30
-_NO_MEMORY = "memory is switched off (FIRSTFAULT_MEMORY)"
 
 log = structlog.get_logger()
 
@@ -71,7 +65,6 @@ class Service:
     def __init__(self, settings: Settings, prepare: worker.Prepare = worker.PipelineReader) -> None:
         """Open the database, the folders and the workers; blocks until the rules are loaded."""
         self.settings = settings
-        self.uploaded_bytes = 0
         with contextlib.ExitStack() as opened:
             data, cache = settings.data_dir.absolute(), settings.cache_dir.absolute()
             if settings.is_alone:
@@ -81,11 +74,10 @@ class Service:
             migrate(engine)
             self._engine = engine
             self._diagnoses = Diagnoses(engine)
-            self._incidents = Incidents(engine)
-            self._uploads = Uploads(data / "uploads", settings.min_free_bytes)
-            self._roots = LogRoots(settings.log_roots)
             self._threads = StoreThreads()
             opened.callback(self._threads.close)
+            uploads = Uploads(data / "uploads", settings.min_free_bytes)
+            self.intake = LogIntake(settings, uploads, self._diagnoses)
             self.learned = LearnedRules(settings, engine, self._threads)
             self.learned.open()
             folders = (settings.rules_dir.absolute(), settings.learned_dir, cache)
@@ -97,9 +89,10 @@ class Service:
                     loaded = lanes[0].loaded_rules()
             self.rules = loaded.fingerprint
             KeptLogs(engine).know(loaded.fingerprint, loaded.patterns)
-            self._keeping = self._kept_memory(data)
-            if self._keeping:
-                opened.callback(self._keeping.close)
+            self.memory = IncidentMemory(
+                settings, data / "memory", Incidents(engine), self._threads
+            )
+            opened.callback(self.memory.close)
             self._asking = asking(settings)
             refiners = [
                 Lane(prepare, *folders)
@@ -156,11 +149,11 @@ class Service:
             self._threads,
             self._durable,
             self.crew,
-            self._roots,
+            self.intake.roots,
         )
         self.reclassification = Reclassification(settings, engine, self._threads, self._durable)
         self.logs = LogsByPath(
-            Exits(engine), self._diagnoses, self._threads, self.crew, self._roots
+            Exits(engine), self._diagnoses, self._threads, self.crew, self.intake.roots
         )
         self.ledger = JobsAndHosts(engine, self._threads, settings.retry_budget)
 
@@ -173,36 +166,13 @@ class Service:
             stack.push_async_callback(self._durable.close)
             stack.push_async_callback(self._presence.leave)
             stack.push_async_callback(self.crew.drain, self.settings.drain_seconds)
-            chores = [self._presence.keep, self._tend, self._sweep]
-            if self._keeping:
-                chores.append(self._keeping.keep)
-            for chore in chores:
+            for chore in (self._presence.keep, self._tend, self._sweep, self.memory.keep):
                 stack.push_async_callback(_end, asyncio.create_task(chore()))
             yield
 
     def close(self) -> None:
         """End the workers and let go of the data folder."""
         self._opened.close()
-
-    async def receive(self, chunks: AsyncIterable[bytes]) -> Upload:
-        """Keep a log that is being sent, in bounded memory."""
-        bounded = self._bounded(blocks(chunks))
-        first = await anext(bounded, b"")
-        if not first:
-            raise SourceError("the log is empty")
-        second = await anext(bounded, b"")
-        if not second:  # a small log costs one trip to a thread
-            return Upload(await asyncio.to_thread(self._uploads.put, first))
-        with await asyncio.to_thread(self._uploads.begin) as incoming:
-            await asyncio.to_thread(incoming.write, first)
-            await asyncio.to_thread(incoming.write, second)
-            async for block in bounded:
-                await asyncio.to_thread(incoming.write, block)
-            return Upload(await asyncio.to_thread(incoming.keep))
-
-    async def place(self, uri: str) -> Place:
-        """Check a log URI."""
-        return Place(str(await asyncio.to_thread(self._roots.place, uri)))
 
     async def submit(
         self, job: Job, origins: tuple[Origin, ...], callback_url: str | None = None
@@ -228,26 +198,6 @@ class Service:
     async def digest(self, id: str) -> str:
         """Read the digest of a complete diagnosis; raise NotReady or NotFound."""
         return await self._threads.run(self._diagnoses.digest, id)
-
-    async def alike(self, snippet: Snippet, most: int, but: str | None = None) -> Recalled:
-        """Find past incidents that are like this one, the likest first."""
-        if self._recall is None:
-            return Recalled(note=_NO_MEMORY)
-        return await asyncio.to_thread(self._recall.nearest, snippet, most, but)
-
-    async def alike_text(self, text: str, most: int) -> Recalled:
-        """Find past incidents by words or lines of a log."""
-        if self._recall is None:
-            return Recalled(note=_NO_MEMORY)
-        return await asyncio.to_thread(self._recall.search, text, most)
-
-    async def incidents(self, ids: Collection[str]) -> Mapping[str, Incident]:
-        """Read incidents by id; those that are not there are left out."""
-        return await self._threads.run(self._incidents.incidents, ids)
-
-    async def incident(self, id: str) -> Incident:
-        """Read an incident by its id or that of its diagnosis; raise NotFound."""
-        return await self._threads.run(self._incidents.find, id)
 
     async def history(self, id: str) -> list[PastVerdict]:
         """List the answers that were replaced; raise NotFound."""
@@ -292,7 +242,7 @@ class Service:
         found = {"rules": self.crew.fault}
         for name, check in (
             ("database", self._diagnoses.check),
-            ("disk", self._uploads.check_space),
+            ("disk", self.intake.check_space),
         ):
             try:
                 await self._threads.run(check)
@@ -311,58 +261,20 @@ class Service:
         state = self.crew.state(kept.id) if kept.status == "queued" else None
         return state.status if state else kept.status
 
-    async def _bounded(
-        self, sent: AsyncIterable[bytes | bytearray]
-    ) -> AsyncIterator[bytes | bytearray]:
-        """Pass a body on; raise SourceTooLarge where it passes the limit."""
-        limit = self.settings.max_upload_bytes
-        total = 0
-        async for block in sent:
-            total += len(block)
-            if total > limit:
-                raise SourceTooLarge(
-                    f"the log is larger than {limit} bytes (FIRSTFAULT_MAX_UPLOAD_BYTES); "
-                    "compress it, or give its place as a URI"
-                )
-            self.uploaded_bytes += len(block)
-            yield block
-
     def _order(self, request: Request) -> worker.Order:
         return worker.Order(
             id=request.id,
             job=request.job,
-            paths=tuple(map(self._path, request.origins)),
+            paths=tuple(map(self.intake.path, request.origins)),
             max_log_bytes=self.settings.max_log_bytes,
             digest_tokens=self.settings.digest_tokens,
-            memory=self._recall,
+            memory=self.memory.recall,
             types=self.filters.types_for(request.job.job_type),
             refines=self._asking is not None,
         )
 
     def _second_order(self, request: Request) -> worker.Order:
         return replace(self._order(request), asking=self._asking)
-
-    def _kept_memory(self, data: Path) -> Keeping | None:
-        settings = self.settings
-        if not settings.memory:
-            return None
-        return Keeping(
-            settings.database,
-            data / "memory",
-            chroma_url=settings.chroma_url,
-            embedder=settings.embedder,
-            most=settings.memory_limit,
-        )
-
-    @property
-    def _recall(self) -> Recall | None:
-        """What asks memory; for workers as for callers."""
-        return Recall(self._keeping.socket, self.settings.memory_seconds) if self._keeping else None
-
-    def _path(self, origin: Origin) -> str:
-        if isinstance(origin, Upload):
-            return str(self._uploads.path(origin.sha256))
-        return str(self._roots.check(Path(origin.path)))
 
     async def _tend(self) -> None:
         while True:
@@ -380,19 +292,12 @@ class Service:
     async def _sweep(self) -> None:
         while True:
             try:
-                if removed := await self._threads.run(self._remove_old_uploads):
+                if removed := await self._threads.run(self.intake.remove_old):
                     log.info("old uploads removed", count=removed)
                 await self.filters.retire_idle()
             except (StoreError, OSError) as error:
                 log.warning("old uploads could not be removed", detail=str(error))
             await asyncio.sleep(_SWEEP_SECONDS)
-
-    def _remove_old_uploads(self) -> int:
-        days = self.settings.retention_days
-        older_than = time.time() - days * 86_400 if days else 0.0
-        requests = self._diagnoses.unfinished()
-        in_use = {o.sha256 for r in requests for o in r.origins if isinstance(o, Upload)}
-        return self._uploads.sweep(older_than, in_use)
 
 
 async def _end(task: asyncio.Task[None]) -> None:
