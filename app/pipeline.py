@@ -110,6 +110,8 @@ def examine(
     started = time.perf_counter()
     files = sources(inputs)
     log = _compressed(files, compiled, limits, progress)
+    if not log.total_lines and not (job and _is_told_of(job)):
+        raise SourceError(f"{files[0].name}: the log is empty")
     case = judged(log, compiled, job=job, memory=memory, limits=limits, started=started)
     return replace(case, sources=files)
 
@@ -158,13 +160,22 @@ def compressed(
     progress: Progress | None = None,
 ) -> Compressed:
     """Read and compress; the first half of a diagnosis."""
-    return _compressed(sources(inputs), compiled, limits, progress)
+    files = sources(inputs)
+    log = _compressed(files, compiled, limits, progress)
+    if not log.total_lines:
+        raise SourceError(f"{files[0].name}: the log is empty")
+    return log
+
+
+def _is_told_of(job: Job) -> bool:
+    """Say whether the scheduler told how the job ended, which may be all that is known of it."""
+    return any(told is not None for told in (job.state, job.exit_code, job.signal))
 
 
 def _compressed(
     files: Sequence[Source], compiled: Compiled, limits: Limits, progress: Progress | None
 ) -> Compressed:
-    log = compress(
+    return compress(
         tuple(source.name for source in files),
         _all_blocks(files, limits),
         compiled,
@@ -172,9 +183,6 @@ def _compressed(
         threads=limits.threads,
         progress=progress,
     )
-    if not log.total_lines:
-        raise SourceError(f"{files[0].name}: the log is empty")
-    return log
 
 
 def _prefix_readers(files: Sequence[Source]) -> Callable[[int], Callable[[str], Prefix]]:

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.errors import SourceError, SourceNotFound, SourceTooLarge
+from app.model import Job
 from app.pipeline import Limits, diagnose
 from app.rulebook.compiled import Compiled
 from app.rulebook.load import load
@@ -282,6 +283,12 @@ def test_of_several_files_the_bad_one_is_named(tmp_path, bad):
     given_by_name = sorted(tmp_path.rglob("*.log"))
     with pytest.raises(SourceError, match=r"^a/node2\.log: "):
         told(*given_by_name)
+
+
+def test_of_an_empty_log_the_scheduler_may_still_say_how_the_job_ended(tmp_path):
+    (tmp_path / "a.log").touch()
+    found = diagnose([tmp_path / "a.log"], COMPILED, job=Job(state="TIMEOUT"))
+    assert found.verdict.primary.cause == "TimeLimitExceeded"
 
 
 def test_an_empty_file_among_others_is_no_fault(tmp_path):

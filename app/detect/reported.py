@@ -50,7 +50,9 @@ def reported(job: Job) -> tuple[Finding, ...]:
     name = _spelled_out(state.partition(" ")[0].upper())
     if name in _STATES:
         cause, strength = _STATES[name]
-        return (_finding(cause, strength, f"state_{name.lower()}", f"state {state}"),)
+        # a job of one node can have lost no other
+        host = job.nodes[0] if cause == "NodeFailure" and len(job.nodes) == 1 else None
+        return (_finding(cause, strength, f"state_{name.lower()}", f"state {state}", host),)
     last = job.signal or (job.exit_code or 0) - _FROM_A_SIGNAL
     if last in _CRASHES:
         crash = _CRASHES[last]
@@ -60,9 +62,11 @@ def reported(job: Job) -> tuple[Finding, ...]:
     return ()
 
 
-def _finding(cause: str, strength: Strength, signal: str, told: str) -> Finding:
+def _finding(
+    cause: str, strength: Strength, signal: str, told: str, host: str | None = None
+) -> Finding:
     raw = f"the scheduler reports {told}"
-    line = Line(file=SCHEDULER, number=0, raw=raw, text=raw)
+    line = Line(file=SCHEDULER, number=0, raw=raw, text=raw, host=host)
     return Finding(cause, signal, strength, (Sighting(signal, line, strength),), 1, summary=raw)
 
 

@@ -73,3 +73,9 @@ def test_a_kill_says_not_why(job: Job) -> None:
 def test_a_state_that_names_a_cause_goes_before_the_signal_that_it_sent() -> None:
     (finding,) = reported(Job(state="NODE_FAIL", signal=11))
     assert finding.cause == "NodeFailure"
+
+
+def test_the_only_node_of_a_job_is_the_one_that_was_lost() -> None:
+    (alone,) = reported(Job(state="NODE_FAIL", nodes=("n7",)))
+    (one_of_two,) = reported(Job(state="NODE_FAIL", nodes=("n7", "n8")))
+    assert (alone.first.host, one_of_two.first.host) == ("n7", None)
