@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from heapq import merge
 
+from app.detect.tracks import evaluates
 from app.model import Finding, Line, Point, Sighting, Strength
 from app.rulebook.compiled import Compiled
 
@@ -78,12 +79,16 @@ def without_recovered(
 
 
 class _Steps:
-    """How far each printer went on; what names no rank may be anybody's."""
+    """How far each printer went on; what names no rank may be anybody's.
+
+    A reading that tells no step, as `{'loss': 2.31, 'epoch': 0.4}`, is a step too, unless others
+    of its printer number theirs: then it may be a part of one.
+    """
 
     def __init__(self, points: Sequence[Point]) -> None:
         self._of: dict[int, dict[int | None, list[Point]]] = defaultdict(lambda: defaultdict(list))
         for point in sorted(points, key=lambda point: -point.number):
-            if point.step is not None:
+            if point.step is not None or (point.loss is not None and not evaluates(point)):
                 self._of[point.file][point.rank].append(point)
         self._ends: dict[tuple[int, int | None], int] = {}
 
@@ -97,10 +102,19 @@ class _Steps:
         """Walk back from the end until so many steps were met as show that it went on."""
         of_rank = self._of.get(file, {})
         ranks = of_rank if rank is None else {None, rank} & of_rank.keys()
-        steps: set[int | None] = set()
-        for point in merge(*(of_rank[own] for own in ranks), key=lambda point: -point.number):
-            steps.add(point.step)
-            if len(steps) >= _GONE_ON:
+        own = list(merge(*(of_rank[own] for own in ranks), key=lambda point: -point.number))
+        numbered = any(point.step is not None and point.loss is not None for point in own)
+        steps: dict[str, set[int | str]] = defaultdict(set)
+        for point in own:
+            if point.step is not None:
+                met = steps[""]
+                met.add(point.step)
+            elif not numbered:
+                met = steps[point.series]
+                met.add(point.text or str(point.loss))
+            else:
+                continue
+            if len(met) >= _GONE_ON:
                 return point.number
         return 0
 

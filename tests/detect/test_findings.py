@@ -167,9 +167,27 @@ def test_the_same_step_printed_again_is_no_progress() -> None:
     assert left(seen(a_line(10), strength="clue"), points)
 
 
-def test_points_without_a_step_are_no_progress() -> None:
-    points = [Point(0, number, "train", loss=1.0) for number in range(11, 99)]
-    assert left(seen(a_line(10), strength="clue"), points)
+def readings(*numbers: int, series: str = "train", losses: tuple[float, ...] = ()) -> list[Point]:
+    told = losses or tuple(2.0 - 0.01 * number for number in numbers)
+    return [
+        Point(0, number, series, loss=loss, text=f"{{'loss': {loss}, 'epoch': 0.1}}")
+        for number, loss in zip(numbers, told, strict=True)
+    ]
+
+
+def test_readings_that_tell_no_step_are_progress_too() -> None:
+    clue = seen(a_line(10), strength="clue")
+    assert not left(clue, readings(11, 12, 13, 14, 15))
+    assert left(clue, readings(11, 12, 13, 14))
+    assert left(clue, readings(11, 12, 13, 14, 15, losses=(2.0,) * 5))
+    assert left(clue, readings(11, 12, 13, 14, 15, series="eval train"))
+    assert left(clue, readings(11, 13, 15) + readings(12, 14, series="critic"))
+
+
+def test_losses_within_numbered_steps_are_no_steps_of_their_own() -> None:
+    clue = seen(a_line(10), strength="clue")
+    numbered = [Point(0, number, "step", step=number, loss=2.0) for number in (9, 20)]
+    assert left(clue, numbered + readings(11, 12, 13, 14, 15, series="micro"))
 
 
 @pytest.mark.parametrize(
