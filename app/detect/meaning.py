@@ -2,9 +2,11 @@
 
 The class of an exception says little (`RuntimeError` is raised for forty reasons), its text says
 more, and where it was raised more still. So signals compete: a pattern on the text beats a class
-narrowed by message or frames, that beats a class alone, and plain words and `*` come last.
+narrowed by message or frames, that beats a class alone, and plain words and `*` come last. One that
+only sends its reader to what was printed before reports somebody else's error.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from app.detect.signals import is_benign, standing
@@ -14,6 +16,11 @@ from app.rulebook.compiled import Compiled
 from app.rulebook.pattern import literal_weight
 from app.rulebook.signal import Signal
 
+_TOLD_ELSEWHERE = re.compile(
+    r"(?i)\b(?:see|check|look(?:ing)?(?: at)?|refer to|inspect|read)\b.{0,60}"
+    r"\b(?:above|earlier (?:errors?|output|messages?|logs?)|logs? of (?:the )?(?:\w+ )?workers?)\b"
+    r"|\b(?:actual|real|original|underlying|root) (?:error|exception|cause)\b.{0,40}\b(?:above|logs?)\b"
+)
 _RANK: Mapping[Strength, int] = {"proof": 3, "clue": 2, "echo": 1, "context": 0}
 _BY_TEXT = 3
 _BY_PLAIN_WORDS = 0
@@ -59,6 +66,8 @@ def _meaning(
     # Without its traceback a class may have been quoted; a text that names its cause still does.
     sure = raised.kind == "bare" and level == _BY_TEXT and not _is_tried_again(told, on_line)
     kind = "uncaught" if sure else raised.kind
+    if level < _BY_TEXT and _TOLD_ELSEWHERE.search(told.message):
+        kind = "reported"
     return Sighting(
         signal=signal.name,
         line=told.line,
@@ -122,10 +131,16 @@ def _by_class(raised: Raised, texts: Sequence[str], compiled: Compiled) -> Itera
             if stood is None:
                 continue
             facts |= stood
+        if signal.code:
+            done = _first_match(signal.code, [raised.code], compiled)
+            if done is None:
+                continue
+            facts |= done
         named = 0 if "*" in signal.exception else 1
-        narrowed = int(bool(signal.message)) + int(bool(signal.frames))
+        narrowed = sum(map(bool, (signal.message, signal.frames, signal.code)))
         level = 2 if narrowed else named
-        weight = literal_weight(compiled.rulebook.patterns[signal.message]) if signal.message else 0
+        spelled = (source for source in (signal.message, signal.code) if source)
+        weight = sum(literal_weight(compiled.rulebook.patterns[source]) for source in spelled)
         yield (level, narrowed + named, weight), signal, facts
 
 

@@ -28,6 +28,8 @@ _NEVER_WORKED = (
     "No step was ever made: look at interface names, GID index, partition keys, routes and firewall"
     " before you suspect a machine."
 )
+_WORKED_STEPS = 10  # by then every rank has met every other and each service was called
+_HAD_WORKED = "It had worked for {count} steps, so what went away counts before what is set."
 _AGAIN = (
     "The {count} attempts before ended in the same way: find out why before it is started again."
 )
@@ -89,7 +91,11 @@ def plan(
     cause = rulebook.causes[root.cause]
     signal = rulebook.signal_named.get(root.signal)
     steps = (signal.steps if signal else ()) or cause.recovery.steps
-    action, reason = _adjusted(action_of(root, rulebook), root, verdict, course)
+    told = action_of(root, rulebook)
+    action, reason = _adjusted(told, root, verdict, course)
+    if action == told == "fix_config" and _had_worked(root, course):
+        action = cause.recovery.action
+        reason = (*reason, _HAD_WORKED.format(count=course.steps_made))
     targets: tuple[str, ...] = ()
     if action == "cordon_and_restart":
         targets = nodes_to_take_out(root, verdict, job, course.repeated_on)
@@ -132,6 +138,12 @@ def _adjusted(
         before = f"{', '.join(course.repeated_on)} failed before, see the attempts."
         return "cordon_and_restart", (before,)
     return action, ()
+
+
+def _had_worked(root: Finding, course: Course) -> bool:
+    """Say whether what cannot be reached now was reached for a while."""
+    reached = root.cause in ("ConnectionError", "NCCLTimeoutError")
+    return reached and course.steps_made >= _WORKED_STEPS
 
 
 def _began_at(root: Finding, course: Course) -> int:

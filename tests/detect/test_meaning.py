@@ -162,3 +162,24 @@ def test_a_bare_line_that_tells_of_another_try_is_a_clue() -> None:
     tried = understood("lost pump table, attempt 2/5", rules, kind="bare")
     assert tried[0].strength == "clue"
     assert understood("lost pump table, attempt 2/5", rules)[0].strength == "proof"
+
+
+@pytest.mark.parametrize(
+    ("message", "strength"),
+    [
+        ("a worker is gone. Check the print statements above for what it said", "echo"),
+        ("loader failed, the actual error is in the logs", "echo"),
+        ("see the logs of the workers", "echo"),
+        ("the loss is above the limit", "proof"),
+        ("check the batch size", "proof"),
+    ],
+)
+def test_who_sends_the_reader_to_an_earlier_error_only_reports_it(
+    message: str, strength: str
+) -> None:
+    assert understood(message, compiled(CLASS))[0].strength == strength
+
+
+def test_who_names_the_error_means_it_wherever_else_it_sends_the_reader() -> None:
+    text = "no column of the pump table, see above"
+    assert understood(text, compiled(CLASS, PROVEN))[0].strength == "proof"

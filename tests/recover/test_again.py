@@ -16,7 +16,7 @@ from app.model import (
 )
 from app.recover.course import Course
 from app.recover.plan import plan
-from tests.small_rules import a_cause, a_finding, a_line, a_rulebook
+from tests.small_rules import a_cause, a_finding, a_line, a_rulebook, a_signal
 
 BOOK = a_rulebook(
     [
@@ -97,3 +97,16 @@ def test_what_never_made_a_step_restarts_only_on_a_proof() -> None:
     said = Verdict(Primary("NativeCrash", "plant", None, "clue", "medium", "f", "s", None))
     assert not plan(said, clue, book, Job(), Course(steps_made=0)).restart
     assert plan(said, clue, book, Job(), Course(steps_made=1)).restart
+
+
+@pytest.mark.parametrize(("steps_made", "action"), [(0, "fix_config"), (500, "wait_and_retry")])
+def test_an_address_that_was_reached_for_a_while_is_set_rightly(
+    steps_made: int, action: str
+) -> None:
+    book = a_rulebook(
+        [a_cause("ConnectionError", action="wait_and_retry")],
+        [a_signal("name_unknown", "ConnectionError", action="fix_config")],
+    )
+    root = a_finding("ConnectionError", signal="name_unknown")
+    said = Verdict(Primary("ConnectionError", "plant", None, "proof", "high", "f", "s", None))
+    assert plan(said, root, book, Job(), Course(steps_made=steps_made)).action == action
