@@ -42,8 +42,7 @@ def near(lines: Sequence[str], healthy: Iterable[Labelled]) -> tuple[str, ...]:
         words = _words(text)
         likeness = max((_likeness(words, other) for other in wanted), default=0.0)
         if likeness >= _LEAST_LIKE:
-            kind = masked(text)
-            scored[kind] = max(scored.get(kind, (0.0, "")), (likeness, text))
+            scored.setdefault(masked(text), (likeness, text))
     best = sorted(scored.values(), key=lambda item: -item[0])
     return tuple(text for _, text in best[:_NEAR])
 
