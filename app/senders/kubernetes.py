@@ -14,7 +14,7 @@ import ssl
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,10 @@ from urllib.parse import quote, urlencode
 
 from app.senders.outbox import Outbox, new_id
 
-KEYS = ("cluster", "namespaces", "selector", "logs_dir", "api", "every_seconds", "account_dir")
+KEYS = (
+    "cluster", "namespaces", "selector", "logs_dir", "keep_days", "api", "every_seconds",
+    "account_dir",
+)  # fmt: skip
 _ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 _OURS = "firstfault.io/"  # annotations job-type and checkpoint-dir of a Job
 _GPUS = ("nvidia.com/gpu", "amd.com/gpu", "huawei.com/Ascend910")
@@ -44,6 +47,7 @@ class Watcher:
     api: str = "https://kubernetes.default.svc"
     account: Path = Path(_ACCOUNT)
     every_seconds: float = 15
+    keep_days: float = 30
 
     @classmethod
     def configured(cls, told: Mapping[str, str], outbox: Outbox) -> Watcher:
@@ -57,6 +61,7 @@ class Watcher:
             api=told.get("api", cls.api).rstrip("/"),
             account=Path(told.get("account_dir", _ACCOUNT)),
             every_seconds=float(told.get("every_seconds", cls.every_seconds)),
+            keep_days=float(told.get("keep_days", cls.keep_days)),
         )
 
     def watch(self) -> None:
@@ -70,13 +75,23 @@ class Watcher:
             time.sleep(self.every_seconds)
 
     def look(self) -> None:
-        """Report each Job that has ended and was not reported before."""
+        """Report each Job that has ended and was not reported before; clear old logs away."""
+        listed = set()
         for place in [f"/namespaces/{quote(name)}" for name in self.namespaces] or [""]:
             jobs = self._list(f"/apis/batch/v1{place}/jobs", labelSelector=self.selector)
             for job in jobs:
+                listed.add(self._folder(job))
                 end = _end(job)
                 if end and not (self._folder(job) / ".reported").exists():
                     self._report(job, end)
+        self._clear(listed)
+
+    def _clear(self, listed: Collection[Path]) -> None:
+        """Remove the logs of Jobs that were reported long ago and that the API has forgotten."""
+        oldest = time.time() - self.keep_days * 86_400
+        for mark in self.logs.glob("*/*/.reported"):
+            if mark.parent not in listed and mark.stat().st_mtime < oldest:
+                shutil.rmtree(mark.parent)
 
     def _report(self, job: Thing, end: Thing) -> None:
         meta, folder = job["metadata"], self._folder(job)

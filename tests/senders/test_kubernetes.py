@@ -2,7 +2,9 @@
 
 import http.server
 import json
+import os
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -162,6 +164,17 @@ def test_the_log_before_a_restart_is_fetched_and_one_that_is_gone_passed_over(
         "a-0.trainer.previous.log",
         "a-0.trainer.log",
     ]
+
+
+def test_old_logs_are_cleared_away_once_the_job_is_gone(watcher, api, receiver):
+    api.jobs, api.logs = [job("a", ended()), job("b", ended())], {"x-0": "step 1\n"}
+    api.pods = {f"uid-{name}": [pod("x-0", "n1", {"exitCode": 1})] for name in "ab"}
+    reports(watcher, receiver)
+    api.jobs.pop()
+    for mark in watcher.logs.glob("*/*/.reported"):
+        os.utime(mark, (time.time() - 31 * 86_400,) * 2)
+    assert reports(watcher, receiver) == []
+    assert [path.name for path in (watcher.logs / "train").iterdir()] == ["a-uid-a"]
 
 
 def test_an_api_that_refuses_is_an_error_and_nothing_counts_as_reported(
