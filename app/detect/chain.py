@@ -159,6 +159,7 @@ def _raised(block: Block, kind: Kind, *, carries: bool) -> Raised:
         last=max(block.numbers),
         lines=frozenset(block.numbers),
         kind=kind,
+        code=block.code,
     )
 
 

@@ -15,6 +15,7 @@ class Raised:
 
     `line` names the exception; for C++ it is the `what():` line. `first`, `last` and `lines` span
     the whole block with every chained traceback. Members of `cause_of` have no chain of their own.
+    `code` is the source line of the innermost frame, where the traceback shows it.
     """
 
     type: str
@@ -27,6 +28,7 @@ class Raised:
     lines: frozenset[int]
     kind: Kind
     cause_of: tuple["Raised", ...] = ()
+    code: str = ""
 
 
 @dataclass(frozen=True, slots=True)

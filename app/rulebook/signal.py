@@ -38,18 +38,18 @@ class Window(Form):
 
 
 class SignalForm(Form):
-    """A line (`match`), or an exception (`exception`, `message`, `frames`), that points at a cause.
+    """A line (`match`), or an exception (`exception` and more), that points at a cause.
 
     `match` is one regex or several of which any suffices; `unless` vetoes. `after` must have met a
     line at most `within` lines before, from the same printer. An exception signal names classes
-    (`*` for any); `message` and `frames` narrow it. Of the signals that fit one exception the most
-    specific one is taken. Named groups become facts; `timeout_ms` and `timeout_s` set how far back
-    the trouble began. `suspect` says whom the line accuses: its printer, the `{peer}` that it
-    names, or nobody. `refines` lists what is the same event told with less detail. `despite` lists
-    the doubts that do not weaken this signal: it means such lines. A context becomes a clue within
-    its `window_before` and never else. `lookback` is the wait in seconds that a line stands for
-    without naming it. A `general` one looks for plain words that any program may print: it falls by
-    less, and what is specific goes before it.
+    (`*` for any); `message`, `frames` and `code`, the source line that raised it, narrow it. Of the
+    signals that fit one exception the most specific one is taken. Named groups become facts;
+    `timeout_ms` and `timeout_s` set how far back the trouble began. `suspect` says whom the line
+    accuses: its printer, the `{peer}` that it names, or nobody. `refines` lists what is the same
+    event told with less detail. `despite` lists the doubts that do not weaken this signal: it means
+    such lines. A context becomes a clue within its `window_before` and never else. `lookback` is
+    the wait in seconds that a line stands for without naming it. A `general` one looks for plain
+    words that any program may print: it falls by less, and what is specific goes before it.
     """
 
     name: Name
@@ -59,6 +59,7 @@ class SignalForm(Form):
     exception: Lines = ()
     message: Regex | None = None
     frames: Regex | None = None
+    code: Regex | None = None
     unless: Regex | None = None
     after: RareRegex | None = None
     within: int = Field(0, ge=0)
@@ -78,15 +79,15 @@ class SignalForm(Form):
     @property
     def patterns(self) -> tuple[str, ...]:
         """All regexes, those first whose named groups become facts."""
-        optional = (self.message, self.frames, self.unless, self.after)
+        optional = (self.message, self.frames, self.code, self.unless, self.after)
         return (*self.match, *(source for source in optional if source))
 
     @model_validator(mode="after")
     def _one_way_to_match(self) -> "SignalForm":
         if bool(self.match) == bool(self.exception):
             raise ValueError("give either `match` or `exception`")
-        if (self.message or self.frames) and not self.exception:
-            raise ValueError("`message` and `frames` belong to `exception`")
+        if (self.message or self.frames or self.code) and not self.exception:
+            raise ValueError("`message`, `frames` and `code` belong to `exception`")
         if (self.after is None) != (self.within == 0):
             raise ValueError("`after` and `within` go together")
         if self.window_before and self.strength != "context":

@@ -75,6 +75,20 @@ def test_the_most_specific_signal_tells_what_it_means(
     assert meaning(message, *reversed(signals), frames=frames) == expected
 
 
+def test_the_source_line_that_raised_tells_more_than_the_class() -> None:
+    coded = a_signal("coded", "Key", exception="KeyError", code=r"table\[(?P<key>\w+)")
+    rules = compiled(CLASS, coded)
+    lines = some_lines("KeyError: 'mill'", rules)
+    first = lines[0]
+    raised = Raised(
+        "KeyError", "KeyError", "'mill'", (), first, first, 1, frozenset({1}), "uncaught"
+    )
+    for code, signal in (("", "key"), ("row = rows[name]", "key"), ("return table[name]", "coded")):
+        (sighting,) = understand([replace(raised, code=code)], sight(lines, rules), rules)
+        assert sighting.signal == signal
+    assert sighting.facts["key"] == "name"
+
+
 def test_an_exception_is_sighted_once_however_many_signals_its_lines_meet() -> None:
     found = understood("column of the pump table", compiled(TEXT, PROVEN, CLASS, ANY))
     assert [(s.signal, s.line.number) for s in found] == [("proven", 1), ("proven", 2)]
