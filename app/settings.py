@@ -39,8 +39,10 @@ def _shipped(name: str) -> Path:
 
 
 def _split(value: object) -> object:
-    """Read `/a:/b` as two paths, as in PATH; a TOML file gives a list."""
-    return [part for part in re.split("[:,]", value) if part] if isinstance(value, str) else value
+    """Read `/a:s3://b` as two places, as in PATH; a TOML file gives a list."""
+    if not isinstance(value, str):
+        return value
+    return [part for part in re.split("[:,](?!//)", value) if part]
 
 
 def _pair(value: object) -> object:
@@ -58,6 +60,9 @@ def _tokens(value: object) -> object:
     if twice := {name for name in names if names.count(name) > 1}:
         raise ValueError(f"token {min(twice)} is named twice")
     return tuple(tokens)
+
+
+LogRoot = Annotated[str, StringConstraints(pattern=r"^s3://[a-z0-9.-]+(/|$)")] | Path
 
 
 class Listener(BaseModel):
@@ -105,9 +110,16 @@ class Settings(BaseSettings):
         description="folder of labelled logs, none of whose evidence a written rule may hide or "
         "contradict; default: those that are shipped",
     )
-    log_roots: Annotated[tuple[Path, ...], NoDecode, BeforeValidator(_split)] = Field(
+    log_roots: Annotated[tuple[LogRoot, ...], NoDecode, BeforeValidator(_split)] = Field(
         default=(),
-        description="folders from which file:// log URIs may be read, separated by colons",
+        description="folders and s3://bucket/prefix places from which file:// and s3:// log URIs "
+        "may be read, separated by colons",
+    )
+    s3_endpoint: str | None = Field(
+        default=None,
+        pattern="^https?://",
+        description="URL of an object store that speaks S3 (extra `s3`); default: Amazon's; its "
+        "keys come from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY or whatever boto finds",
     )
     host: str = Field(default="127.0.0.1", description="address that the service listens on")
     port: int = Field(default=8000, ge=0, le=65535, description="its port; 0 takes a free one")

@@ -30,7 +30,10 @@ Text = Annotated[str, StringConstraints(max_length=256, pattern=r"^[^\x00]*$")]
 Node = Annotated[str, StringConstraints(max_length=256, pattern="^[ -~]*$")]
 Int32 = Annotated[int, Field(ge=-(2**31), lt=2**31)]
 Uri = Annotated[
-    str, StringConstraints(max_length=4096, pattern=r"^file://(localhost)?/[^?#\x00]*$")
+    str,
+    StringConstraints(
+        max_length=4096, pattern=r"^(file://(localhost)?/|s3://[a-z0-9.-]{3,63}/)[^?#\x00]*$"
+    ),
 ]
 Callback = Annotated[str, StringConstraints(max_length=2048, pattern=r"^https?://[!-~]+$")]
 Time = Annotated[datetime, BeforeValidator(_no_number)]

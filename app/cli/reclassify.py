@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -39,8 +38,11 @@ Moment = Annotated[datetime | None, typer.Option(formats=_DATES, help="A time, U
 
 def reclassify(
     folders: Annotated[
-        list[Path] | None,
-        typer.Argument(help="Folders of logs; none: the stored diagnoses.", show_default=False),
+        list[str] | None,
+        typer.Argument(
+            help="Folders of logs, or s3://bucket/prefix/; none: the stored diagnoses.",
+            show_default=False,
+        ),
     ] = None,
     cause: Annotated[str | None, typer.Option(help="Only those with this cause.")] = None,
     cluster: Annotated[str | None, typer.Option(help="Only those of this cluster.")] = None,
@@ -111,13 +113,14 @@ def _of_stored(settings: Settings, chosen: "Chosen", applies: bool) -> Told:
     )
 
 
-def _of_folders(folders: Sequence[Path], settings: Settings) -> Told:
+def _of_folders(folders: Sequence[str], settings: Settings) -> Told:
+    from app.service.objects import object_store
     from app.service.reclassification import surroundings
     from app.store.toll import Job, added_up
     from app.work.folder import jobs_in, judge_all
     from app.work.reclassify import executor
 
-    paths = jobs_in(folders)
+    paths = jobs_in(folders, object_store(settings))
     found = []
     with executor(settings.workers, settings.dask_scheduler) as pool, _bar(len(paths)) as moved:
         for judged in judge_all(paths, surroundings(settings), pool):

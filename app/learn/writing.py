@@ -49,7 +49,7 @@ class Surroundings:
     fixtures: Path
     database: str
     uploads: Path
-    roots: tuple[Path, ...]
+    roots: tuple[Path | str, ...]
     asking: Asking
     needed: int = 1
 

@@ -6,7 +6,6 @@ work: settle, diagnose, look once more.
 
 import asyncio
 from dataclasses import replace
-from pathlib import Path
 
 import structlog
 
@@ -20,7 +19,7 @@ from app.store.threads import StoreThreads
 from app.work import settling
 from app.work.crew import Crew
 from app.work.durable import Durable, Kind
-from app.work.roots import LogRoots
+from app.work.roots import LogRoots, location
 
 _SETTLE, _LOOK_AGAIN = "settle", "look_again"
 _AT_ONCE = 1000  # they only sleep, and look at files now and then
@@ -99,6 +98,7 @@ class JobExits:
             await self._crew.remake(id, "the log has changed", mark=state)
 
     async def _settled(self, request: Request) -> str:
-        paths = [Path(origin.path) for origin in request.origins if not isinstance(origin, Upload)]
+        named = [origin.path for origin in request.origins if not isinstance(origin, Upload)]
+        places = [location(place) for place in named]
         quiet, most = self._settings.quiet_log_seconds, self._settings.log_wait_seconds
-        return await settling.settled(paths, quiet, most)
+        return await settling.settled(places, quiet, most, self._roots.store)

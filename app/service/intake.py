@@ -3,9 +3,9 @@
 import asyncio
 import time
 from collections.abc import AsyncIterable, AsyncIterator
-from pathlib import Path
 
 from app.errors import SourceError, SourceTooLarge
+from app.service.objects import object_store
 from app.service.stream import blocks
 from app.settings import Settings
 from app.store.diagnoses import Diagnoses, Origin, Place, Upload
@@ -18,7 +18,8 @@ class LogIntake:
 
     def __init__(self, settings: Settings, uploads: Uploads, diagnoses: Diagnoses) -> None:
         self.uploaded_bytes = 0
-        self.roots = LogRoots(settings.log_roots)
+        self.store = object_store(settings)
+        self.roots = LogRoots(settings.log_roots, self.store)
         self._uploads = uploads
         self._diagnoses = diagnoses
         self._limit = settings.max_upload_bytes
@@ -48,7 +49,7 @@ class LogIntake:
         """Say where a log is to be read; blocks, and raises SourceError where it is gone."""
         if isinstance(origin, Upload):
             return str(self._uploads.path(origin.sha256))
-        return str(self.roots.check(Path(origin.path)))
+        return str(self.roots.check_again(origin.path))
 
     def check_space(self) -> None:
         """Raise StoreError where the disk is too full for further logs; blocks."""
@@ -56,6 +57,7 @@ class LogIntake:
 
     def remove_old(self) -> int:
         """Remove uploads past their time that no diagnosis waits for; blocks."""
+        self.store.remove_left_behind()
         older_than = time.time() - self._days * 86_400 if self._days else 0.0
         requests = self._diagnoses.unfinished()
         in_use = {o.sha256 for r in requests for o in r.origins if isinstance(o, Upload)}

@@ -13,7 +13,7 @@ from app.store.threads import StoreThreads
 from app.work.crew import Crew
 from app.work.durable import URGENT
 from app.work.roots import LogRoots
-from app.work.settling import look
+from app.work.settling import glance
 
 
 class LogsByPath:
@@ -41,7 +41,7 @@ class LogsByPath:
 
     async def ask(self, path: Path, job: Job, wait_seconds: float = 0.0) -> Record:
         """Have a log diagnosed as it is now, once; give what is known after so many seconds."""
-        state = await asyncio.to_thread(look, [path])
+        state = (await asyncio.to_thread(glance, [path])).state
         name = hashlib.sha256(f"{path}\0{state}".encode("utf-8", "surrogateescape")).hexdigest()
         await self._crew.admit()
         request = Request(new_id(), job, (Place(str(path)),))

@@ -9,6 +9,7 @@ from sqlalchemy import Engine
 
 from app.errors import FirstFaultError, UsageError
 from app.rulebook.load import content_hash
+from app.service.objects import object_store
 from app.settings import Settings
 from app.store.reclassifications import Change, Chosen, Reclassifications, Run
 from app.store.threads import StoreThreads
@@ -120,4 +121,5 @@ def surroundings(settings: Settings) -> Surroundings:
         roots=tuple(settings.log_roots),
         max_log_bytes=settings.max_log_bytes,
         digest_tokens=settings.digest_tokens,
+        store=object_store(settings),
     )

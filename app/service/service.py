@@ -271,6 +271,7 @@ class Service:
             memory=self.memory.recall,
             types=self.filters.types_for(request.job.job_type),
             refines=self._asking is not None,
+            store=self.intake.store,
         )
 
     def _second_order(self, request: Request) -> worker.Order:

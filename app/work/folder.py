@@ -5,8 +5,9 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.errors import SourceError, SourceNotFound
+from app.errors import SourceError, SourceNotFound, UsageError
 from app.pipeline import Limits, diagnose
+from app.work.objects import SCHEME, ObjectStore, copies, of_uri
 from app.work.rejudge import Surroundings, rulebook_of
 
 
@@ -21,27 +22,39 @@ class Judged:
     summary: str
 
 
-def jobs_in(folders: Sequence[Path]) -> list[Path]:
-    """List the files and folders that lie directly below; raise SourceNotFound."""
-    found: list[Path] = []
+def jobs_in(folders: Sequence[str], store: ObjectStore) -> list[str]:
+    """List the files and folders that lie directly below; raise SourceNotFound or UsageError."""
+    found: list[str] = []
     for folder in folders:
-        if not folder.is_dir():
-            raise SourceNotFound(f"{folder}: no such folder")
-        found += sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+        found += _objects_in(folder, store) if folder.startswith(SCHEME) else _files_in(folder)
     return found
 
 
-def judge_all(paths: Sequence[Path], where: Surroundings, pool: Executor) -> Iterator[Judged]:
+def _files_in(folder: str) -> list[str]:
+    if not Path(folder).is_dir():
+        raise SourceNotFound(f"{folder}: no such folder")
+    return sorted(str(path) for path in Path(folder).iterdir() if not path.name.startswith("."))
+
+
+def _objects_in(folder: str, store: ObjectStore) -> list[str]:
+    name = of_uri(folder)
+    if not name.is_folder:
+        raise UsageError(f"{folder}: a folder in an object store ends in a slash")
+    return [str(job) for job in store.jobs(name)]
+
+
+def judge_all(paths: Sequence[str], where: Surroundings, pool: Executor) -> Iterator[Judged]:
     """Judge each, in order."""
     for future in [pool.submit(_judge, path, where) for path in paths]:
         yield future.result()
 
 
-def _judge(path: Path, where: Surroundings) -> Judged:
+def _judge(path: str, where: Surroundings) -> Judged:
     limits = Limits(max_bytes=where.max_log_bytes, digest_tokens=where.digest_tokens)
     try:
-        found = diagnose([path], rulebook_of(where), limits=limits)
+        with copies([path], where.store) as paths:
+            found = diagnose([Path(here) for here in paths], rulebook_of(where), limits=limits)
     except SourceError as error:
-        return Judged(str(path), None, "none", None, str(error))
+        return Judged(path, None, "none", None, str(error))
     primary = found.verdict.primary
-    return Judged(str(path), primary.cause, primary.domain, found.plan.action, primary.summary)
+    return Judged(path, primary.cause, primary.domain, found.plan.action, primary.summary)

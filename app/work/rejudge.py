@@ -23,6 +23,7 @@ from app.store.outcome import Outcome
 from app.store.reclassifications import Change, Chunk
 from app.store.uploads import Uploads
 from app.work.kept import pack, unpack
+from app.work.objects import ObjectStore, copies
 from app.work.roots import LogRoots
 from app.work.worker import outcome_of
 
@@ -39,9 +40,10 @@ class Surroundings:
     edition: str
     cache: Path
     uploads: Path
-    roots: tuple[Path, ...]
+    roots: tuple[Path | str, ...]
     max_log_bytes: int
     digest_tokens: int
+    store: ObjectStore | None = None
 
 
 def set_up() -> None:
@@ -96,6 +98,7 @@ class _Desk:
         self.kept.know(rulebook.fingerprint, [probe.source for probe in self.compiled.probes])
         self._uploads = Uploads(where.uploads)
         self._roots = LogRoots(where.roots)
+        self._store = where.store
         self._limits = Limits(max_bytes=where.max_log_bytes, digest_tokens=where.digest_tokens)
 
     def judge(self, present: Present, kept: Mapping[str, KeptLog]) -> tuple[str, Outcome | None]:
@@ -116,11 +119,13 @@ class _Desk:
         paths = [
             self._uploads.path(origin.sha256)
             if isinstance(origin, Upload)
-            else self._roots.check(Path(origin.path))
+            else self._roots.check_again(origin.path)
             for origin in origins
         ]
         job = present.request.job
-        case = examine(paths, self.compiled, job=job, limits=self._limits)
+        with copies([str(path) for path in paths], self._store) as here:
+            found = [Path(path) for path in here]
+            case = examine(found, self.compiled, job=job, limits=self._limits)
         outcome = outcome_of(case.diagnosis, present.request.id)
         steps = case.detected.steps or None
         return replace(outcome, kept=pack(case.sighted.log), last_step=steps)

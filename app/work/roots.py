@@ -1,4 +1,4 @@
-"""Turn a log URI into a place that may be read: a regular file or a folder below a log root.
+"""Turn a log URI into a place that may be read: a file, a folder or an object below a log root.
 
 Every symbolic link is resolved first, so that a link out of the root is refused. The check is made
 when a request comes in and again when its log is about to be read.
@@ -11,21 +11,43 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from app.errors import OutsideRoots, SourceError, SourceNotFound, UsageError
+from app.work.objects import SCHEME, ObjectName, ObjectStore, named, of_uri
+
+Location = Path | ObjectName
+
+
+def location(place: str) -> Location:
+    """Read what was kept of a place."""
+    return named(place) if place.startswith(SCHEME) else Path(place)
 
 
 class LogRoots:
-    """The folders that the operator has opened to requests."""
+    """The folders, here or in an object store, that the operator has opened to requests."""
 
-    def __init__(self, roots: Sequence[Path]) -> None:
-        self._roots = tuple(root.resolve() for root in roots)
+    def __init__(self, roots: Sequence[Path | str], store: ObjectStore | None = None) -> None:
+        self._roots = tuple(root.resolve() for root in roots if isinstance(root, Path))
+        self._object_roots = tuple(named(root) for root in roots if isinstance(root, str))
+        self.store = store
 
-    def place(self, uri: str) -> Path:
-        """Resolve a `file:///…` URI; raise UsageError or SourceError where it cannot be."""
-        return self.check(_path(uri))
+    def place(self, uri: str) -> Location:
+        """Resolve a `file:///…` or `s3://…` URI; raise UsageError or SourceError."""
+        found = self.promised(uri)
+        if isinstance(found, Path):
+            return self.check(found)
+        if self.store is not None:
+            self.store.objects(found)  # raises where none is there
+        return found
 
-    def promised(self, uri: str) -> Path:
+    def promised(self, uri: str) -> Location:
         """Resolve the URI of a log that may not be there yet; raise as `place` does."""
+        if uri.startswith(SCHEME):
+            return self._allowed(of_uri(uri))
         return self._real(_path(uri))
+
+    def check_again(self, place: str) -> Location:
+        """Resolve a place that was allowed before; raise where it is so no more."""
+        found = location(place)
+        return self.check(found) if isinstance(found, Path) else self._allowed(found)
 
     def check(self, path: Path) -> Path:
         """Resolve a path; raise where it leaves the roots, is missing or can be no log."""
@@ -52,6 +74,13 @@ class LogRoots:
         if not self._inside(real):
             raise OutsideRoots(f"{path}: lies outside the folders of FIRSTFAULT_LOG_ROOTS")
         return real
+
+    def _allowed(self, name: ObjectName) -> ObjectName:
+        if not any(name.is_within(root) for root in self._object_roots):
+            raise OutsideRoots(
+                f"{name}: lies below none of the s3:// places of FIRSTFAULT_LOG_ROOTS"
+            )
+        return name
 
     def _check_folder(self, folder: Path) -> None:
         for link in _links(folder):

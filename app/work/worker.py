@@ -25,6 +25,7 @@ from app.judge.in_doubt import in_doubt
 from app.model import Diagnosis, Job
 from app.store.outcome import Blame, Fault, Outcome, Remembered
 from app.work.asking import Agents, Asking
+from app.work.objects import ObjectStore, copies
 from app.work.recall import Recall
 from app.written import JobType
 
@@ -49,6 +50,7 @@ class Order:
     types: tuple[JobType, ...] = ()
     refines: bool = False
     asking: Asking | None = None
+    store: ObjectStore | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +224,9 @@ def read(order: Order) -> Reading:
         return Reading(_desk.reader)
     began = time.process_time()
     try:
-        result: Outcome | Fault = _desk.reader.read(order, _set_progress)
+        with copies(order.paths, order.store) as paths:
+            here = replace(order, paths=tuple(paths))
+            result: Outcome | Fault = _desk.reader.read(here, _set_progress)
     except FirstFaultError as error:
         result = fault_of(error)
     except Exception:  # noqa: BLE001  the edge of a background run, which must be marked failed

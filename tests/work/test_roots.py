@@ -68,7 +68,6 @@ def test_a_root_may_itself_be_a_link(logs, tmp_path):
         "",
         "a.log",
         "http://x/a",
-        "s3://b/a",
         "file://host/a",
         "file:a",
         "file:///a?b",
