@@ -17,6 +17,7 @@ from app.api.problems import declared
 from app.api.schemas import Diagnosis, Ended, History, Page, Pending
 from app.service import Service
 from app.store.diagnoses import Entry, Record
+from app.store.feedback import Feedback
 from app.store.history import PastVerdict
 
 router = APIRouter(prefix="/v1/diagnoses", tags=["diagnoses"])
@@ -108,9 +109,10 @@ async def read_digest(id: str, service: ServiceOf) -> Response:
 
 @router.get("/{id}/history", responses={200: {"model": History}, **declared(404, 500, 503)})
 async def read_history(id: str, service: ServiceOf) -> Response:
-    """List the answers that later ones have replaced: a fuller log, other rules, a model."""
+    """List the answers that later ones have replaced, and what people said."""
     past = await service.history(id)
-    return JSONResponse({"items": [_of_past(verdict) for verdict in past]})
+    words = await service.reviews.of(id)
+    return JSONResponse({"items": list(map(_of_past, past)), "feedback": list(map(of_word, words))})
 
 
 async def _existing(id: str, service: ServiceOf) -> str:
@@ -164,6 +166,13 @@ def _of_entry(entry: Entry) -> dict[str, object]:
 def _of_past(verdict: PastVerdict) -> dict[str, object]:
     times = {name: _time(getattr(verdict, name)) for name in ("finished_at", "replaced_at")}
     return {**asdict(verdict), **times}
+
+
+def of_word(kept: Feedback) -> dict[str, object]:
+    """Write a person's word."""
+    told = asdict(kept)
+    del told["id"]
+    return {**told, "at": _time(kept.at)}
 
 
 def _time(seconds: float) -> str:

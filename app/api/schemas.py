@@ -276,7 +276,26 @@ class PastVerdictOut(BaseModel):
     rules: str | None
 
 
+class FeedbackOut(BaseModel):
+    """A word that is kept; `writing` tells of the rule that is written because of it, if one is."""
+
+    diagnosis_id: Id
+    at: datetime
+    verdict: Literal["confirm", "correct"]
+    cause: str = Field(description="the right one, as this person says")
+    by: str
+    note: str
+    said_cause: str
+    said_method: str
+    said_rules: str
+    false_restart: bool
+    false_cordon: bool
+    writing: Literal["wanted", "done"] | None
+    writing_note: str | None
+
+
 class History(BaseModel):
-    """The replaced answers of a diagnosis, the oldest first."""
+    """The replaced answers of a diagnosis and what people said of it, the oldest first."""
 
     items: tuple[PastVerdictOut, ...]
+    feedback: tuple[FeedbackOut, ...]

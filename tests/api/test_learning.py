@@ -122,6 +122,9 @@ def test_a_cause_that_no_rule_knew_is_found_by_rules_alone_in_the_end(tmp_path, 
         kept = reviewed(client, first["id"], by="ana", note="the valve was rusty", **word)
         assert (kept["cause"], kept["by"], kept["writing"]) == ("PumpFault", "ana", "wanted")
 
+        (told,) = client.get(f"/v1/diagnoses/{first['id']}/history").json()["feedback"]
+        assert (told["by"], told["note"]) == ("ana", "the valve was rusty")
+
         note, (proposal,) = written(client, first["id"])
         assert note == f"written as {proposal['id']}"
         assert proposal["state"] == "proposed"
