@@ -93,7 +93,8 @@ class Point:
     A value that the line does not give is None; NaN and infinities are kept as they were printed.
     `series` names the line's shape, so that readings of different kinds are never compared.
     `step_seconds` is the duration of one step; `total_steps` what the line says the run will reach.
-    `text` is the start of the line behind its prefix.
+    `text` is the start of the line behind its prefix. `counts` says what the step is known to
+    count: steps of an epoch that others follow, whole epochs, or the steps of all epochs.
     """
 
     file: int
@@ -108,6 +109,7 @@ class Point:
     loss_scale: float | None = None
     step_seconds: float | None = None
     text: str = ""
+    counts: Literal["", "epoch", "epochs", "all"] = ""
 
 
 @dataclass(frozen=True, slots=True)

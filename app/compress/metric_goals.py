@@ -3,6 +3,7 @@
 max_iters = 2000                                 as a program prints its settings
 iter 2000: loss 3.1718, time 1010.25ms           its last reading, which names no total
 
+So it is with epochs that have a line each: `num_epochs: 30`, and at last `[epoch 30] loss=0.6`.
 Settings hold several such numbers (of a schedule, of an evaluation), so none is believed before a
 series ends at it.
 """
@@ -20,11 +21,22 @@ class Goals:
 
     def __init__(self) -> None:
         self._announced: set[int] = set()
+        self._epochs: set[int] = set()
+
+    @property
+    def epochs(self) -> int | None:
+        """The number of epochs, if only one was announced."""
+        return next(iter(self._epochs)) if len(self._epochs) == 1 else None
 
     def see(self, goal: int | None) -> None:
         """Note a number of steps that is planned."""
         if goal and len(self._announced) < _MOST:
             self._announced.add(goal)
+
+    def see_epochs(self, goal: int | None) -> None:
+        """Note a number of epochs that is planned."""
+        if goal and len(self._epochs) < _MOST:
+            self._epochs.add(goal)
 
     def told(self, points: Sequence[Point]) -> list[Point]:
         """Give the points, and the last of each series a total if it ends at what was announced."""
@@ -32,8 +44,11 @@ class Goals:
         for point in points:
             if point.step is not None:
                 rows.setdefault((point.rank, point.series), []).append(point)
-        ends = {own[-1] for own in rows.values() if _is_at_its_end(own, self._announced)}
+        ends = {own[-1] for own in rows.values() if _is_at_its_end(own, self._goals_of(own))}
         return [replace(p, total_steps=p.step) if p in ends else p for p in points]
+
+    def _goals_of(self, own: Sequence[Point]) -> Collection[int]:
+        return self._epochs if own[-1].counts == "epochs" else self._announced
 
 
 def _is_at_its_end(own: Sequence[Point], goals: Collection[int]) -> bool:

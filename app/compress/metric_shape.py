@@ -74,6 +74,17 @@ class Shape:
             return -1
         return epoch.index
 
+    @property
+    def epochs(self) -> int:
+        """The number of the last epoch, where the line names it with the epoch."""
+        return self.epoch + 1 if self.epoch >= 0 and self._is_pair(self.epoch) else -1
+
+    @property
+    def counts_epochs(self) -> bool:
+        """Say whether the step is the epoch."""
+        epoch = self.best.get("epoch")
+        return epoch is not None and epoch.index == self.step
+
     def _progress(self) -> tuple[int, int, int]:
         """Positions of the step, of the total, and of the count that the total belongs to."""
         pair = self._pair()
@@ -93,9 +104,17 @@ class Shape:
         epoch = self.best.get("epoch")
         if epoch is not None and self._is_pair(epoch.index):
             return epoch.index, epoch.index + 1, -1
-        if epoch is not None and self.is_epoch_alone:
+        if epoch is not None and (self.is_epoch_alone or self._is_told_once_an_epoch()):
             return epoch.index, -1, -1
         return -1, -1, -1
+
+    def _is_told_once_an_epoch(self) -> bool:
+        """Say whether a line names an epoch and a loss, and nothing that counts within the epoch.
+
+        Dicts tell of epochs in fractions.
+        """
+        epoch = self.best["epoch"]
+        return self.has("loss", "eval_loss") and not self.has("step") and not epoch.quoted
 
     def _pair(self) -> int:
         """A count and its goal without a name: `] 20/20000 |`, `[ 120/13000]`, `(5700/260508)`."""
@@ -103,9 +122,22 @@ class Shape:
             return self.bar + 1
         for index, field in self.fields.items():
             step = field.meaning is not None and field.meaning.role == "step"
+            if self._is_rank_of_all(index):
+                continue
             if self._is_pair(index) and (step or not _NO_PROGRESS.search(field.key)):
                 return index
         return -1
+
+    def _is_rank_of_all(self, index: int) -> bool:
+        """Say whether a pair is a rank and the number of ranks: `[train.py:88] (0/8) Epoch 3,`."""
+        epoch = self.best.get("epoch")
+        texts = self.texts
+        return (
+            epoch is not None
+            and index + 2 == epoch.index
+            and texts[index].endswith("] (")
+            and texts[index + 2].startswith(") ")
+        )
 
     def _is_pair(self, index: int) -> bool:
         texts = self.texts

@@ -31,6 +31,12 @@ _GOAL_AMONG_SETTINGS = re.compile(
     r"(?<![a-z])(?:(?:max|total|num|n)[_-])?(?:train(?:ing)?[_-])?(?:steps|iters|iterations)"
     r"[\"']?(?:[=:] ?| )#(?![.,]?#)"
 )
+# max: 12 epochs | num_epochs = 30 | Num Epochs = 3 | max_epoch=300 | 'epochs': 50
+_EPOCHS_AMONG_SETTINGS = re.compile(
+    r"\bmax: #(?= epochs)|"
+    r"(?:(?<![a-z])(?:max|total|num|n)[ _-]?(?:train(?:ing)?[ _-])?epochs?|(?<![a-z_-])epochs)"
+    r"[\"']?(?: ?[=:] ?)#(?![.,/]?#|/)"
+)
 _FLAG = re.compile(r"\b(?:true|false)\b")
 # :::MLLOG {"time_ms": 1714990760344, … "key": "tracked_stats", "value": {"train_loss": 1.31}
 _MLLOG = re.compile(r':::mllog .{0,200}"key": ?"(tracked_stats|train_loss)"')
@@ -60,7 +66,9 @@ class Recipe:
     `alone` says that the line makes sense by itself, `opens` that it names a step for the lines
     below, `framed` that it does nothing else; `quoted` that it is a dict, whose step a bar told.
     `counted` is the number that `total` belongs to, if that is not the step. `goal` is the number
-    of steps that a line of the configuration plans, and such a line gives nothing else.
+    of steps that a line of the configuration plans, `goal_epochs` that of epochs, and such a line
+    gives nothing else. `epochs` is the number that `epoch` runs to; `by_epoch` says that the step
+    is the epoch itself.
     """
 
     series: str
@@ -74,6 +82,8 @@ class Recipe:
     total: int = 0
     counted: int = 0
     epoch: int = 0
+    epochs: int = 0
+    by_epoch: bool = False
     loss: int = 0
     loss_key: str = ""
     loss_weight: int = 0
@@ -83,6 +93,7 @@ class Recipe:
     divisor: float = 1.0
     inverted: bool = False
     goal: int = 0
+    goal_epochs: int = 0
 
 
 def recipe(texts: Sequence[str]) -> Recipe | None:
@@ -93,6 +104,9 @@ def recipe(texts: Sequence[str]) -> Recipe | None:
     whole = "#".join(texts)
     if len(texts) < 2:
         return None
+    epochs = None if "loss" in whole else _EPOCHS_AMONG_SETTINGS.search(whole)
+    if epochs is not None:
+        return _planned(whole, _part(whole.count("#", 0, epochs.end() - 1)))
     if _NOT_METRICS.search(whole) or len(_FLAG.findall(whole)) >= _FLAGS_OF_SETTINGS:
         return _planned(whole)
     if ":::mllog" in whole and not _MLLOG.search(whole):
@@ -100,12 +114,13 @@ def recipe(texts: Sequence[str]) -> Recipe | None:
     return _Study(Shape(texts)).recipe()
 
 
-def _planned(whole: str) -> Recipe | None:
-    """Find the number of steps among settings that are printed in a row."""
+def _planned(whole: str, epochs: int = 0) -> Recipe | None:
+    """Find the number of steps among settings that are printed in a row, or on one line each."""
     setting = _GOAL_AMONG_SETTINGS.search(whole)
     if setting is None:
-        return None
-    return Recipe("goal", goal=_part(whole.count("#", 0, setting.end() - 1)))
+        return Recipe("goal", goal_epochs=epochs) if epochs else None
+    goal = _part(whole.count("#", 0, setting.end() - 1))
+    return Recipe("goal", goal=goal, goal_epochs=epochs)
 
 
 class _Study:
@@ -199,6 +214,8 @@ class _Study:
             total=_part(shape.total),
             counted=_part(shape.counted),
             epoch=_part(shape.epoch),
+            epochs=_part(shape.epochs),
+            by_epoch=shape.counts_epochs,
             loss=_part_of(loss),
             loss_key=loss.key if loss else "",
             loss_weight=weight(loss) if loss else 0,

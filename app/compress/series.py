@@ -32,7 +32,8 @@ _MOST_IN_VAIN = 200_000  # characters
 _MOST_HEADERS = 64  # lines that were looked at
 # iter(train) [ 510/2046] | loss train (curr): 1.199 | 11.8750 loss, | [batch=160/3200]
 _HINT = re.compile(
-    r"(?:loss|step|iter|epoch|norm|scale|batch|%\||\b(?:ce|nll|xent|mlm)\b)[^#]{0,32}#|# loss"
+    r"(?:loss|step|iter|epoch|norm|scale|batch|%\||\b(?:ce|nll|xent|mlm)\b)[^#]{0,32}#|# loss|"
+    r"max: # epochs"
 )
 _SURE = re.compile(r"(?:loss|step|\b(?:ce|nll|xent|mlm))[\"' :=]{1,4}#|%\|")
 # a number that is no part of a word: a header has none
@@ -149,8 +150,9 @@ class SeriesReader:
         return memory
 
     def _take(self, how: Recipe, parts: Sequence[str], text: str, place: Place) -> None:
-        if how.goal:
-            self._goals.see(_whole(parts[how.goal]))
+        if how.goal or how.goal_epochs:
+            self._goals.see(_whole(parts[how.goal]) if how.goal else None)
+            self._goals.see_epochs(_whole(parts[how.goal_epochs]) if how.goal_epochs else None)
             return
         memory = self._memory(place)
         step, total = _progress(how, parts)
@@ -185,15 +187,15 @@ class SeriesReader:
         track = self._tracks.track(place.file, place.rank, series)
         if track is None:
             return
-        if how.epoch and step is not None and total is not None:
-            epoch = _whole(parts[how.epoch])
-            if epoch is not None:
-                passed = track.passed(epoch, step, total)
-                step, total = step + passed, total + passed
         file, at, rank, time, said = place
-        track.held.add(
-            Point(file, at, series, time, rank, step, total, loss, grad_norm, scale, seconds, said)
-        )
+        point = Point(
+            file, at, series, time, rank, step, total, loss, grad_norm, scale, seconds, said,
+            "epochs" if how.by_epoch else "",
+        )  # fmt: skip
+        epoch, epochs = _epoch(how, parts, block)
+        if epoch is not None and step is not None and total is not None:
+            point = track.over_epochs(point, epoch, epochs or self._goals.epochs)
+        track.held.add(point)
 
     def _take_row(self, row: Row, place: Place) -> None:
         kind = f"{self._table.kind} {row.column}" if self._table else row.column
@@ -240,6 +242,15 @@ def _progress(how: Recipe, parts: Sequence[str]) -> tuple[int | None, int | None
         if counted is None or abs(counted - step) > 1:
             return step, None
     return step, total
+
+
+def _epoch(how: Recipe, parts: Sequence[str], block: Block | None) -> tuple[int | None, int | None]:
+    """Give the epoch and the last one, as the line tells or, for a bar, the line above it."""
+    if how.epoch:
+        return _whole(parts[how.epoch]), _whole(parts[how.epochs]) if how.epochs else None
+    if how.plain_bar and block is not None and block.head.series == "epoch":
+        return block.step, block.total
+    return None, None
 
 
 def _whole(token: str) -> int | None:

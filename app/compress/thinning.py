@@ -8,7 +8,8 @@ that was met once stays for good.
 """
 
 import math
-from typing import TypeGuard
+from dataclasses import replace
+from typing import Literal, TypeGuard
 
 from app.model import Point
 
@@ -113,14 +114,29 @@ class Track:
         self._epoch = 0
         self._step = 0
         self._passed = 0
+        self._first: int | None = None
+
+    def over_epochs(self, point: Point, epoch: int, epochs: int | None) -> Point:
+        """Count a step of an epoch over all epochs, and say of how many, if `epochs` is known."""
+        step, length = point.step or 0, point.total_steps or 0
+        self._first = epoch if self._first is None else self._first
+        passed = self.passed(epoch, step, length)
+        last = epochs - (self._first == 0) if epochs else None
+        left = None if last is None else max(0, last - epoch)
+        if not passed:
+            # Steps may be counted over epochs already.
+            return replace(point, counts="epoch") if left else point
+        total = passed + length * (1 + (left or 0))
+        counts: Literal["epoch", "all"] = "epoch" if left is None else "all"
+        return replace(point, step=step + passed, total_steps=total, counts=counts)
 
     def passed(self, epoch: int, step: int, length: int) -> int:
         """Count the steps of passed epochs, where steps begin anew with each epoch.
 
-        A step that falls while the epoch rises tells that they do. The first epoch that is seen
-        counts as the first.
+        A step that does not rise while the epoch rises tells that they do. The first epoch that is
+        seen counts as the first.
         """
-        anew = epoch > self._epoch and step < self._step
+        anew = epoch > self._epoch and step <= self._step
         back = epoch < self._epoch and self._passed > 0
         if anew or back:
             self._passed = max(0, self._passed + (epoch - self._epoch) * length)

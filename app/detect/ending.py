@@ -16,6 +16,7 @@ from app.model import EndGrade, Ending, Line, Marked, Point
 
 _DIGITS = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _GRADES = ("hint", "wrapper", "trainer")
+_SHARE_OF_A_STRIDE = 0.05  # of the total; what is printed more seldom tells too little
 _GOES_ON = 3  # steps after an end mark that take its word away; one does for a hint
 _FEWEST_STEPS = 2  # readings that make a counter
 
@@ -37,7 +38,9 @@ def ending(marks: Sequence[Marked], points: Sequence[Point]) -> Ending:
     counted = _counted_to_the_end(points)
     if counted is None or failed is not None:
         return Ending(best.grade, best.line, failed) if best else Ending(failed=failed)
-    after = _said_after(counted, marks)
+    after = _said_after(counted, marks, points)
+    if after is None and _may_go_on(counted):
+        return Ending(best.grade, best.line, failed) if best else Ending(failed=failed)
     grade: EndGrade = "wrapper" if after else "hint"
     return Ending(grade, after or (best.line if best else None), failed)
 
@@ -109,20 +112,58 @@ def _counted_to_the_end(points: Sequence[Point]) -> Point | None:
     if len(own) < _FEWEST_STEPS:
         return None
     last = own[-1]
-    counters = [
-        point
-        for point in own
-        if point.total_steps is not None and not _counts_epochs(point) and point.file == last.file
-    ]
+    counters = [point for point in own if point.total_steps is not None and point.file == last.file]
+    if counters and _counts_epochs(counters[-1]) and not _is_one_bar(counters):
+        counters = [point for point in counters if not _counts_epochs(point)]
     if not counters:
         return None
     end = counters[-1]
-    reached = end.step is not None and end.total_steps is not None and end.step >= end.total_steps
+    reached = _is_reached(end, [p for p in counters if p.series == end.series])
     onward = [p for p in own if p.file == end.file and p.number > end.number and p.loss is not None]
-    return end if reached and end.step and len(onward) < _GOES_ON else None
+    if not reached or not end.step or len(onward) >= _GOES_ON:
+        return None
+    # A bar may be drawn once more when all is saved.
+    return next(p for p in counters if (p.series, p.step) == (end.series, end.step))
+
+
+def _is_reached(end: Point, own: Sequence[Point]) -> bool:
+    """Say whether no further reading was to come: the next one would lie beyond the total.
+
+    Of steps one in so many is printed, and counts from 0 end one before their total.
+    """
+    total = end.total_steps
+    if end.step is None or total is None:
+        return False
+    return end.step + _left_out(end, own) >= total
+
+
+def _left_out(end: Point, own: Sequence[Point]) -> int:
+    """How many steps may have been made that were not printed."""
+    steps = [point.step or 0 for point in own]
+    stride = steps[-1] - steps[-2] if len(steps) > 1 else 0
+    if steps[0] == 0 and stride == 1:
+        return 1
+    return stride if 0 < stride <= (end.total_steps or 0) * _SHARE_OF_A_STRIDE else 0
+
+
+def _may_go_on(end: Point) -> bool:
+    """Say whether the count alone proves too little: it is short of its goal, or of one bar."""
+    short = (end.step or 0) + 1 < (end.total_steps or 0)
+    return short or (not end.counts and _counts_epochs(end))
+
+
+def _is_one_bar(counters: Sequence[Point]) -> bool:
+    """Say whether a bar with a loss was drawn once for the whole training."""
+    last = counters[-1]
+    steps = [point.step or 0 for point in counters if point.series == last.series]
+    return (
+        not last.counts and "epoch" not in last.series and len(steps) > 1 and steps == sorted(steps)
+    )
 
 
 def _counts_epochs(point: Point) -> bool:
+    if point.counts:
+        return point.counts == "epoch"
     return "bar" in point.series and ("epoch" in point.series or "loss" in point.series)
 
 
@@ -130,9 +171,9 @@ def _evaluates(point: Point) -> bool:
     return point.series.startswith("eval")
 
 
-def _said_after(counted: Point, marks: Sequence[Marked]) -> Line | None:
-    """Find something saved, or a hint, behind the last step."""
-    return next(
+def _said_after(counted: Point, marks: Sequence[Marked], points: Sequence[Point]) -> Line | None:
+    """Find something saved, an evaluation or a hint behind the last step."""
+    said = next(
         (
             mark.line
             for mark in reversed(marks)
@@ -142,3 +183,12 @@ def _said_after(counted: Point, marks: Sequence[Marked]) -> Line | None:
         ),
         None,
     )
+    evaluated = (
+        Line(point.file, point.number, raw=point.text, text=point.text, time=point.time)
+        for point in reversed(points)
+        if _evaluates(point)
+        and point.loss is not None
+        and point.file == counted.file
+        and point.number > counted.number
+    )
+    return said or next(evaluated, None)

@@ -303,3 +303,33 @@ def test_no_heap_of_metric_words_makes_the_reader_fail(lines):
 def test_points_stand_in_order_of_file_and_line(lines):
     places = [(p.file, p.number) for p in read(*lines)]
     assert places == sorted(places)
+
+
+def test_steps_of_an_epoch_are_counted_up_to_the_last_epoch_that_is_named():
+    found = read(
+        "Epoch 1/3",
+        "90/90 [==============================] - 9s 0.1s/step - loss: 2.0",
+        "Epoch 2/3",
+        "90/90 [==============================] - 9s 0.1s/step - loss: 1.5",
+        "Epoch 3/3",
+        "90/90 [==============================] - 9s 0.1s/step - loss: 1.2",
+    )
+    assert [(p.step, p.total_steps, p.counts) for p in found][1:] == [
+        (180, 270, "all"),
+        (270, 270, "all"),
+    ]
+
+
+def test_of_epochs_whose_number_is_unknown_none_is_the_last():
+    found = read("epoch [1][900/900] loss: 2.0", "epoch [2][900/900] loss: 1.0")
+    assert [p.counts for p in found] == ["", "epoch"]
+
+
+def test_an_epoch_that_was_announced_as_the_last_is_the_end():
+    found = read("num_epochs: 3", *(f"[epoch {e}] loss={3 - e / 2} acc=0.4" for e in (1, 2, 3)))
+    assert [(p.step, p.total_steps) for p in found] == [(1, None), (2, None), (3, 3)]
+
+
+def test_a_rank_is_no_progress():
+    found = read("INFO [train.py:88] (0/8) Epoch 3, batch 50, loss[loss=0.2, frames=90]")
+    assert found[0].total_steps is None

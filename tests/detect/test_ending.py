@@ -109,5 +109,5 @@ def test_a_hint_that_comes_once_stands():
 
 def test_a_hint_falls_where_the_counter_has_steps_to_go():
     assert ending([said("hint")], run(losses(40), total=1000)).finished is None
-    assert ending([said("hint")], run(losses(40), total=405)).finished == "hint"
+    assert ending([said("hint")], run(losses(40), total=405)).finished == "wrapper"
     assert ending([said("trainer")], run(losses(40), total=1000)).finished == "trainer"
