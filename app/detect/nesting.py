@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.detect.block import Block
-from app.detect.exception import carries
+from app.detect.exception import carries, is_report
 from app.detect.message import interrupts
 from app.detect.shape import indent_of, is_divider, split_margin
 
@@ -87,6 +87,18 @@ class Nesting:
             return None
         announced = bool(talking.message) and talking.message[-1].endswith(":")
         return talking if carries(talking.named) or (announced and not talking.blank) else None
+
+    def lets_out(self, block: Block) -> bool:
+        """Let a launcher's report out of what seemed to carry it: it speaks for itself."""
+        chain, outer = block.chain, block.chain.outer
+        if outer is None or outer is self._table or outer in self._groups or block.named is None:
+            return False
+        frames = tuple(":".join(frame) for frame in block.frames)
+        if len(chain.members) > 1 or not is_report(block.named, frames):
+            return False
+        outer.nested.remove(chain)
+        chain.outer, chain.depth, chain.before = None, 0, ()
+        return True
 
     def note(self, block: Block) -> None:
         """Remember an exception that may carry others."""

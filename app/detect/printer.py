@@ -259,6 +259,8 @@ class Printer:
             block.base = indent
         block.feed(line, self._turn)
         block.name(named, line)
+        if self._nesting.lets_out(block):
+            self._chains.append(block.chain)
         self._done.append(block)
         self._nesting.note(block)
         self._talking = block

@@ -306,3 +306,39 @@ RuntimeError: Error building extension 'fused_ops'
 """
     )
     assert (raised.type, raised.kind) == ("CalledProcessError", "uncaught")
+
+
+LAUNCHER = """
+Traceback (most recent call last):
+  File "/usr/bin/torchrun", line 8, in <module>
+    sys.exit(main())
+torch.distributed.elastic.multiprocessing.errors.ChildFailedError:
+"""
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "torch.distributed.checkpoint.api.CheckpointException: "
+        "CheckpointException ranks:dict_keys([3])",
+        "ValueError: these shards are empty:",
+    ],
+)
+def test_a_launchers_report_is_carried_by_nobody(said: str) -> None:
+    own = f'Traceback (most recent call last):\n  File "save.py", line 9, in <module>\n{said}'
+    first, report = find_raised(read(own + LAUNCHER))
+    assert said.startswith(first.qualified)
+    assert (first.kind, report.type, report.kind) == ("uncaught", "ChildFailedError", "reported")
+
+
+def test_what_a_rank_tells_another_about_its_checkpoint_is_carried() -> None:
+    raised = the_one(
+        """
+torch.distributed.checkpoint.api.CheckpointException: CheckpointException ranks:dict_keys([3])
+Traceback (most recent call last): (RANK 3)
+  File "/opt/tern/io.py", line 61, in write
+    file.write(block)
+OSError: [Errno 28] No space left on device
+"""
+    )
+    assert raised.type == "OSError"
