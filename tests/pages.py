@@ -15,7 +15,7 @@ from app.rulebook.load import load
 from app.settings import Settings
 
 ROOT = Path(__file__).parent.parent
-PAGES = (ROOT / "README.md", ROOT / "rules" / "README.md")
+PAGES = (ROOT / "README.md", ROOT / "rules" / "README.md", ROOT / "docs" / "settings.md")
 _PART = re.compile(r"<!-- (\w+)(?:: ([^\n]*))? -->\n(.*?)<!-- end -->", re.DOTALL)
 # the two figures of an answer that no two runs share
 _SECONDS = re.compile(r"\d+\.\d s$", re.MULTILINE)
