@@ -7,7 +7,7 @@ What a model makes of a doubt that is left, `consult` tells.
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Protocol
@@ -32,6 +32,7 @@ from app.model import (
     Verdict,
 )
 from app.read.blocks import BLOCK_BYTES, Block, Buffers, blocks
+from app.read.dated import first_date
 from app.read.named import completed, printers
 from app.read.prefix import PrefixReader
 from app.read.source import Source, sources
@@ -175,22 +176,30 @@ def _is_told_of(job: Job) -> bool:
 def _compressed(
     files: Sequence[Source], compiled: Compiled, limits: Limits, progress: Progress | None
 ) -> Compressed:
+    dates: dict[int, float] = {}
     return compress(
         tuple(source.name for source in files),
-        _all_blocks(files, limits),
+        _all_blocks(files, limits, dates),
         compiled,
-        LineReading(clean, _prefix_readers(files)),
+        LineReading(clean, _prefix_readers(files, dates)),
         threads=limits.threads,
         progress=progress,
     )
 
 
-def _prefix_readers(files: Sequence[Source]) -> Callable[[int], Callable[[str], Prefix]]:
-    """Make the readers of prefixes, one for each file, which know what its name tells."""
+def _prefix_readers(
+    files: Sequence[Source], dates: Mapping[int, float]
+) -> Callable[[int], Callable[[str], Prefix]]:
+    """Make the readers of prefixes, one for each file, which know what its name tells.
+
+    The first date of a file tells the year of stamps before it; without one, that of a file before.
+    """
     told = printers([source.name for source in files])
 
     def reader(file: int) -> Callable[[str], Prefix]:
-        read = PrefixReader(_year(files[file])).read
+        dated = max((index for index in dates if index <= file), default=None)
+        near = None if dated is None else dates[dated]
+        read = PrefixReader(_year(files[file]), near).read
         printer = told[file]
         return read if printer == Prefix() else lambda raw: completed(read(raw), printer)
 
@@ -206,11 +215,18 @@ def _year(source: Source) -> int:
     return time.gmtime(written).tm_year
 
 
-def _all_blocks(files: Sequence[Source], limits: Limits) -> Iterator[Block]:
+def _all_blocks(
+    files: Sequence[Source], limits: Limits, dates: dict[int, float]
+) -> Iterator[Block]:
+    """Read all files; note the first date of each that tells one, before its lines are."""
     buffers = Buffers(limits.threads + 2, BLOCK_BYTES)
     left = limits.max_bytes
     for index, source in enumerate(files):
+        begins = True
         for block in blocks(index, source, buffers, left):
+            if begins and (date := first_date(block.data)) is not None:
+                dates[index] = date
+            begins = False
             left -= len(block.data)
             yield block
 

@@ -1,8 +1,9 @@
 """Read the clocks that log lines carry, and remember what the shorter ones leave out.
 
 Loggers agree on nothing: a stamp may lack its zone, its year (`E304 04:22:11`) or its whole date
-(`[10:00:44.341]`). What is missing comes from the last complete stamp of the same file; without one
-the stamp is still a stamp, and its time is unknown. A stamp without a zone is taken as UTC.
+(`[10:00:44.341]`). What is missing comes from the last complete stamp of the same file, a year also
+from the first; without one the stamp is still a stamp, and its time is unknown. A stamp without a
+zone is taken as UTC.
 """
 
 import re
@@ -80,9 +81,12 @@ class Stamp(NamedTuple):
 class Clock:
     """Turns the stamps of one file, in order, into seconds since the epoch."""
 
-    def __init__(self, default_year: int | None = None) -> None:
-        """Start a file; the year serves until a stamp names one."""
+    def __init__(self, default_year: int | None = None, near: float | None = None) -> None:
+        """Start a file; until a stamp names a year, `near` tells it, a time of the log, or else
+        the default does.
+        """
         self._default_year = default_year
+        self._near = near
         self._last: float | None = None
         self._days: dict[tuple[int, int], int] = {}
 
@@ -205,7 +209,7 @@ class Clock:
         return self.seen(midnight + seconds)
 
     def _nearest(self, month: int, day: int) -> int | None:
-        last = self._last
+        last = self._near if self._last is None else self._last
         if last is None:
             return _midnight(self._default_year, month, day) if self._default_year else None
         year = gmtime(last).tm_year

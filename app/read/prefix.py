@@ -54,9 +54,9 @@ class PrefixReader:
     machines of the job, and whether numbers before a text are labels.
     """
 
-    def __init__(self, default_year: int | None = None) -> None:
-        """Start a file; the year serves clocks that have none until a stamp names one."""
-        self._clock = Clock(default_year)
+    def __init__(self, default_year: int | None = None, near: float | None = None) -> None:
+        """Start a file; `near` or the year serve clocks that have none until a stamp names one."""
+        self._clock = Clock(default_year, near)
         self._tasks = Tasks()
         self._hosts = Hosts()
         self._found = _Found()

@@ -148,6 +148,20 @@ def test_the_year_of_an_earlier_stamp_beats_the_default() -> None:
     assert stamp.time == seconds("2026-03-03T04:12:09")
 
 
+def test_a_time_of_the_log_tells_the_year_of_the_stamps_before_it() -> None:
+    near = seconds("2024-01-01T00:10:00")
+    for raw, time in [
+        ("[12-31 23:59:58] up", "2023-12-31T23:59:58"),
+        ("Jan  1 00:00:03 up", "2024-01-01T00:00:03"),
+    ]:
+        stamp = Clock(2026, near).read(raw, 0)
+        assert stamp is not None
+        assert stamp.time == seconds(time)
+    alone = Clock(2026, near).read("[00:00:03] up", 0)
+    assert alone is not None
+    assert alone.time is None
+
+
 def test_a_stamp_without_year_follows_over_new_year_and_back() -> None:
     clock = Clock(2025)
     times = []
