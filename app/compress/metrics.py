@@ -21,9 +21,11 @@ _USUAL = 90  # the weight above which a loss has a usual name
 _LOGGED_SCALE = "parameter loss_scale :"  # as DLLogger prints it, not a list of settings
 
 # {'train_runtime': 1310.2, … 'train_loss': 1.41} | --max_steps 1000 | saved checkpoint at step 20
+# slurmstepd: error: *** STEP 4711.0 ON gpu-3 CANCELLED AT 2026-03-04T11:12:13 ***
 _NOT_METRICS = re.compile(
     r"train_runtime|final_loss|namespace\(|arguments?\(|config\(|\bwandb: |(?:^|\s)--[a-z]|"
-    r"\bsav(?:ed|ing)\b|\bdef |\bimport |\bself\.| [<>=+]= |\w(?:error|exception|warning): |"
+    r"\bsav(?:ed|ing)\b|\bdef |\bimport |\braise |\bassert |\bself\.| [<>=+]= |"
+    r"\w(?:error|exception|warning): |\bs(?:run|batch|lurm\w*): |\*\*\* (?:job|step) #|\bjob ?step|"
     r"^\s*file \""
 )
 # Config(max_steps=300, lr=0.001) | --train-iters 5000 | {'num_train_steps': 300, 'debug': false
