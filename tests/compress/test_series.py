@@ -220,6 +220,18 @@ def test_a_head_line_gives_its_step_to_the_indented_line_below():
     )
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("error: *** STEP 48151.0 ON gpu-3 CANCELLED AT 2026-03-04T11:12:13 ***", "  loss is nan"),
+        ("srun: Job step 48151 created", "  loss is nan"),
+        ("step 48151", '  File "a.py", line 3, in f', "    raise ValueError('loss is nan')"),
+    ],
+)
+def test_a_step_of_slurm_and_a_source_line_are_no_block_of_metrics(lines):
+    assert read(*lines) == ()
+
+
 def test_steps_go_on_over_epochs_where_they_begin_anew():
     found = read(
         "Epoch 0: 100%|██████████| 90/90 [01:30<00:00, 1.00s/it, loss=2.0]",
