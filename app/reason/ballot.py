@@ -5,6 +5,7 @@ seldom repeated by the others. So what counts is the set of sample lines that a 
 set is elected when more than half of all answers have a filter with it.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +15,9 @@ from app.rulebook.compiled import is_trouble, line_regexp
 from app.rulebook.pattern import PatternError, literal_weight, parse
 from app.token_count import tokens
 from app.written import Volume
+
+_WORD = re.compile(r"\w+|#")
+_ALIKE = 0.75  # of the words of two kinds that are one
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,17 +30,21 @@ class Refusal:
 
 
 class Sample:
-    """Lines of a log, with what each stands for: so many lines, so many tokens."""
+    """Lines of a log, with what each stands for: so many lines, so many tokens.
+
+    `kinds` numbers the kind of each; those that differ in a word or two, as by a name, are one.
+    """
 
     def __init__(self, volume: Volume) -> None:
         self.volume = volume
         self.lines: list[bytes] = []
         self.kinds: list[int] = []
         self._weights: list[float] = []
-        for index, kind in enumerate(volume.kinds):
+        groups = _groups([kind.text for kind in volume.kinds])
+        for group, kind in zip(groups, volume.kinds, strict=True):
             for text in kind.samples:
                 self.lines.append(text.encode("utf-8", "replace"))
-                self.kinds.append(index)
+                self.kinds.append(group)
                 self._weights.append(kind.count / len(kind.samples))
 
     @cached_property
@@ -99,6 +107,26 @@ def elect(
             why = f"{votes} of {asked} answers take these lines away"
             refused += [Refusal(one.name, one.match, why) for _, one in told]
     return sorted(elected, key=lambda found: -sample.share_of_rest(found.meets)), refused
+
+
+def _groups(texts: Sequence[str]) -> list[int]:
+    """Number kinds: those of as many words, most of them the same, get one number."""
+    firsts: list[list[str]] = []
+    numbers: list[int] = []
+    for text in texts:
+        words = _WORD.findall(text)
+        number = next((n for n, first in enumerate(firsts) if _alike(first, words)), len(firsts))
+        if number == len(firsts):
+            firsts.append(words)
+        numbers.append(number)
+    return numbers
+
+
+def _alike(one: Sequence[str], other: Sequence[str]) -> bool:
+    if len(one) != len(other):
+        return False
+    same = sum(a == b for a, b in zip(one, other, strict=True))
+    return same >= _ALIKE * len(one)
 
 
 def _specific_first(told: Sequence[tuple[int, FilterReply]]) -> Iterator[FilterReply]:

@@ -99,6 +99,12 @@ def test_what_meets_most_kinds_of_lines_is_refused():
     assert why == "it meets 4 of 5 kinds of lines"
 
 
+def test_kinds_that_differ_in_a_name_are_one():
+    kinds = [Kind(f"weaver {name} threads # at # cm", 9, (f"weaver {name} threads 3 at 3 cm",))
+             for name in ("ann", "bob", "cid", "dan", "eve")]  # fmt: skip
+    assert set(Sample(Volume(9, 9, 9, tuple(kinds))).kinds) == {0}
+
+
 def test_what_fails_its_own_example_is_refused():
     assert "its own example" in refused(hits=("weaver three threads",))
 
