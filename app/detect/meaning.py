@@ -19,7 +19,8 @@ from app.rulebook.signal import Signal
 _TOLD_ELSEWHERE = re.compile(
     r"(?i)\b(?:see|check|look(?:ing)?(?: at)?|refer to|inspect|read)\b.{0,60}"
     r"\b(?:above|earlier (?:errors?|output|messages?|logs?)|logs? of (?:the )?(?:\w+ )?workers?)\b"
-    r"|\b(?:actual|real|original|underlying|root) (?:error|exception|cause)\b.{0,40}\b(?:above|logs?)\b"
+    r"|\b(?:actual|real|original|underlying|root) (?:error|exception|cause)\b.{0,40}"
+    r"\b(?:above|logs?)\b"
 )
 _RANK: Mapping[Strength, int] = {"proof": 3, "clue": 2, "echo": 1, "context": 0}
 _BY_TEXT = 3

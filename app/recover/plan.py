@@ -28,6 +28,12 @@ _NEVER_WORKED = (
     "No step was ever made: look at interface names, GID index, partition keys, routes and firewall"
     " before you suspect a machine."
 )
+_READS_SETTINGS = re.compile(
+    r"/(?:arg(?:ument)?s?|arg\w*pars\w*|parser|(?:\w+_)?configs?|configuration\w*|settings?|options"
+    r"|hparams?|\w+_args|validat\w+)\.py:\d+:"
+    r"|/(?:omegaconf|hydra|pydantic|yaml|jsonargparse|fire|click|tyro)/[\w/]+\.py:\d+:"
+    r"|:(?:__post_init__|_?validate\w*|_?check_(?:arg|config|setting)\w*|_?parse_\w*arg\w*)$"
+)
 _WORKED_STEPS = 10  # by then every rank has met every other and each service was called
 _HAD_WORKED = "It had worked for {count} steps, so what went away counts before what is set."
 _AGAIN = (
@@ -92,6 +98,8 @@ def plan(
     signal = rulebook.signal_named.get(root.signal)
     steps = (signal.steps if signal else ()) or cause.recovery.steps
     told = action_of(root, rulebook)
+    if told == "fix_code" and not (signal and signal.action) and _raised_over_settings(root):
+        told = "fix_config"
     action, reason = _adjusted(told, root, verdict, course)
     if action == told == "fix_config" and _had_worked(root, course):
         action = cause.recovery.action
@@ -138,6 +146,11 @@ def _adjusted(
         before = f"{', '.join(course.repeated_on)} failed before, see the attempts."
         return "cordon_and_restart", (before,)
     return action, ()
+
+
+def _raised_over_settings(root: Finding) -> bool:
+    """Say whether the code that raised reads or checks settings, so that these are to be mended."""
+    return _READS_SETTINGS.search(root.sightings[0].facts.get("frame", "")) is not None
 
 
 def _had_worked(root: Finding, course: Course) -> bool:

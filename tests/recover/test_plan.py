@@ -259,3 +259,18 @@ def test_hosts_and_gpus_are_repeated_where_hardware_failed_on_them_before() -> N
         repeated(verdict("CUDAError", Suspect(gpu="3")), [verdict("ECCError", Suspect(gpu="3"))])
         == []
     )
+
+
+@pytest.mark.parametrize(
+    ("frame", "action"),
+    [
+        ("/opt/lib/trainer/arguments.py:561:validate", "fix_config"),
+        ("/srv/run/train_config.py:12:load", "fix_config"),
+        ("/srv/run/model.py:30:__post_init__", "fix_config"),
+        ("/opt/site-packages/omegaconf/base.py:9:get", "fix_config"),
+        ("/srv/run/model.py:30:forward", "fix_code"),
+        ("/srv/run/configured_model.py:30:forward", "fix_code"),
+    ],
+)
+def test_what_is_raised_over_settings_is_mended_there(frame: str, action: str) -> None:
+    assert planned(a_finding("KeyError", facts={"frame": frame})).action == action
