@@ -38,6 +38,8 @@ _FIRST_GROUP = "grad_norm: "
 _LOSS_BEHIND = re.compile(r" loss(?=\s*(?:[,;|)]|$))")
 #  1000 steps  loss 3.8065
 _STEPS_BEHIND = re.compile(r" (?:steps|iters|iterations)(?![a-z/])")
+# step 200: train crossentropyloss |  3.21
+_BAR_BEHIND_LOSS = re.compile(r"loss +\|$")
 _QUOTED = re.compile(r"['\"]\s*:\s*['\"]?$")
 
 
@@ -100,7 +102,7 @@ def fields(texts: Sequence[str]) -> Iterator[Field]:
             continue
         if piece.startswith(_FIRST_GROUP):
             piece = _FIRST_GROUP
-        bare = piece.rstrip(_SEPARATORS)
+        bare = _BAR_BEHIND_LOSS.sub("loss", piece.rstrip(_SEPARATORS))
         tail = piece[len(bare) :]
         key = _key(bare)
         extra = bare[: bare.rfind(key)] if key else bare
