@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from app.cli.diagnose import compress, diagnose
+from app.cli.doctor import doctor
 from app.cli.fake_model import fake_model
 from app.cli.feedback import feedback
 from app.cli.filters import filters
@@ -24,6 +25,7 @@ app = typer.Typer(
 app.command()(diagnose)
 app.command()(compress)
 app.command()(reclassify)
+app.command()(doctor)
 app.command()(feedback)
 app.command("fake-model")(fake_model)
 app.add_typer(rules, name="rules")

@@ -171,15 +171,19 @@ class Server:
 
     def connect(self) -> ClientAPI:
         """Open it; Chroma itself would wait for ever for a server that does not answer."""
-        scheme = "https" if self._secure else "http"
-        alive = f"{scheme}://{self._host}:{self._port}/api/v2/heartbeat"
-        httpx.get(alive, timeout=_SECONDS).raise_for_status()
+        self.heartbeat()
         told = Settings(anonymized_telemetry=False)
         client = HttpClient(self._host, self._port, ssl=self._secure, settings=told)
         session = getattr(getattr(client, "_server", None), "_session", None)
         if isinstance(session, httpx.Client):
             session.timeout = httpx.Timeout(_SECONDS)
         return client
+
+    def heartbeat(self) -> None:
+        """Raise httpx.HTTPError where it does not answer in time."""
+        scheme = "https" if self._secure else "http"
+        alive = f"{scheme}://{self._host}:{self._port}/api/v2/heartbeat"
+        httpx.get(alive, timeout=_SECONDS).raise_for_status()
 
     def opened(self) -> None:
         """Do nothing: a server that crashes is not this process."""

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Engine, text
 from app.errors import StoreError
 from app.store.database import transaction
 
+MIGRATIONS = Path(__file__).parent / "migrations"
 _LOCK = 0x66697273  # "firs"; PostgreSQL keeps such locks for each database apart
 
 
@@ -19,7 +20,7 @@ def migrate(engine: Engine, revision: str = "head") -> None:
     Replicas that start together on PostgreSQL wait for the first of them.
     """
     config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    config.set_main_option("script_location", str(MIGRATIONS))
     with transaction(engine) as connection:
         _wait_for_others(connection)
         config.attributes["connection"] = connection

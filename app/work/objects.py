@@ -5,25 +5,28 @@ names are held to a form that can be a path below one folder, all calls end with
 failure is a SourceError that names the object. The client is imported at the first use.
 """
 
+import asyncio
 import contextlib
 import hashlib
 import re
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, TypeVar
 from urllib.parse import unquote
 
 from app.errors import SourceError, SourceNotFound, SourceTooLarge, StoreError, UsageError
 
 if TYPE_CHECKING:
     from s3fs import S3FileSystem
+
+_T = TypeVar("_T")
 
 SCHEME = "s3://"
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")  # as Amazon's rules for names have it
@@ -104,6 +107,12 @@ class ObjectStore:
         if len(found) > _MOST_OBJECTS:
             raise SourceTooLarge(f"{name}: more than {_MOST_OBJECTS} objects; name the job's own")
         return sorted(found, key=lambda each: each.key)
+
+    def check(self, name: ObjectName) -> None:
+        """Raise SourceError where a place cannot be listed."""
+        client, path = _client(self.endpoint), f"{name.bucket}/{name.key}"
+        with _told(name):
+            _within(client, client._lsdir(path, max_items=1))
 
     def jobs(self, name: ObjectName) -> list[ObjectName]:
         """List what lies directly below a folder, each one job."""
@@ -215,15 +224,19 @@ def _client(endpoint: str | None) -> "S3FileSystem":
     )
 
 
-def _listed(client: "S3FileSystem", name: ObjectName) -> Iterator[Found]:
-    from fsspec.asyn import sync
+def _within(client: "S3FileSystem", call: Coroutine[None, None, _T]) -> _T:
+    """Make a call on the thread of the client; raise TimeoutError where it takes too long."""
+    loop: asyncio.AbstractEventLoop = client.loop
+    return asyncio.run_coroutine_threadsafe(asyncio.wait_for(call, _LOOK_SECONDS), loop).result()
 
+
+def _listed(client: "S3FileSystem", name: ObjectName) -> Iterator[Found]:
     path = f"{name.bucket}/{name.key}"
     if name.is_folder:
-        told = sync(client.loop, client._find, path, detail=True, timeout=_LOOK_SECONDS)
+        told = _within(client, client._find(path, detail=True))
         infos = [info for info in told.values() if info["type"] == "file"]
     else:
-        infos = [sync(client.loop, client._info, path, timeout=_LOOK_SECONDS)]
+        infos = [_within(client, client._info(path))]
     for info in infos:
         if info["type"] != "file":
             raise SourceNotFound(f"{name}: no such object; a folder's name ends in a slash")

@@ -22,6 +22,7 @@ _COMMANDS = [
     ("fixtures add", "--primary"),
     ("fixtures check", "--min"),
     ("fake-model", "--script"),
+    ("doctor", "--json"),
     ("senders slurm", "JobCompLoc"),
     ("senders kubernetes", "manifests"),
 ]

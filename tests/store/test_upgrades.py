@@ -1,7 +1,6 @@
 """Upgrades on SQLite and on a real PostgreSQL: rows of each former revision are kept."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -9,13 +8,12 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
-from app.store import migrate as migrations
 from app.store.database import connect
-from app.store.migrate import migrate
+from app.store.migrate import MIGRATIONS, migrate
 from app.store.tables import Table
 from tests.postgres import MISSING, Postgres, postgres
 
-_SCRIPTS = ScriptDirectory(str(Path(migrations.__file__).parent / "migrations"))
+_SCRIPTS = ScriptDirectory(str(MIGRATIONS))
 REVISIONS = sorted(script.revision for script in _SCRIPTS.walk_revisions())
 BOOKKEEPING = "alembic_version"
 

@@ -200,5 +200,11 @@ def test_only_what_lies_below_a_root_is_allowed(store):
         roots.place("s3://logs/runs/none.log")
 
 
+def test_a_place_is_checked_without_listing_all_of_it(store):
+    store.check(RUNS)
+    with pytest.raises(SourceNotFound):
+        store.check(ObjectName("no-such-bucket", ""))
+
+
 def test_a_root_of_a_whole_bucket_opens_all_of_it():
     assert LogRoots(["s3://logs"]).promised("s3://logs/any/thing") == named("s3://logs/any/thing")
