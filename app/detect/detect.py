@@ -13,6 +13,7 @@ from app.detect.findings import group, without_recovered
 from app.detect.health import health
 from app.detect.leads import leads
 from app.detect.locate import exits, locate
+from app.detect.logged import with_last_words
 from app.detect.meaning import understand
 from app.detect.reported import reported
 from app.detect.signals import is_benign, marks, sight
@@ -73,6 +74,7 @@ def detect(sighted: Sighted, attempt: Attempt, compiled: Compiled, job: Job) -> 
     own = with_windows(shown, compiled)
     ended = exits(own_marks)
     end = ending(own_marks, own_points)
+    own = with_last_words(own, own_points, ended, end, compiled)
     standing, survived = without_recovered(own, own_points, finished=end.finished == "trainer")
     standing = with_silent_deaths(standing, ended, compiled)
     lines = [line for line in log.lines if attempt.holds(line.file, line.number)]

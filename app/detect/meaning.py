@@ -9,6 +9,7 @@ only sends its reader to what was printed before reports somebody else's error.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from app.detect.logged import LOGGED
 from app.detect.signals import is_benign, standing
 from app.detect.traceback import Raised
 from app.model import Sighting, Strength
@@ -69,11 +70,13 @@ def _meaning(
     kind = "uncaught" if sure else raised.kind
     if level < _BY_TEXT and _TOLD_ELSEWHERE.search(told.message):
         kind = "reported"
+    strength = _weakened(signal.strength, kind)
     return Sighting(
         signal=signal.name,
         line=told.line,
-        strength=_weakened(signal.strength, kind),
+        strength=strength,
         facts={**_facts(told), **facts},
+        doubt=LOGGED if kind == "logged" and strength != signal.strength else "",
     )
 
 
