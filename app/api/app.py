@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 
-from fastapi import Depends, FastAPI
+from fastapi import APIRouter, Depends, FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi_offline import FastAPIOffline
 from pydantic.json_schema import models_json_schema
@@ -49,13 +49,13 @@ def create(service: Service) -> FastAPI:
         lifespan=lifespan,
         redoc_url=None,
         redirect_slashes=False,
-        max_body_size=MAX_JSON_BYTES,
         telemetry={"tracing": False, "metrics": False, "logs": False},
     )
     metrics = Metrics(service)
     app.state.service = service
     app.state.metrics = metrics
     app.state.access = Access(service.settings)
+    bounded = APIRouter(max_body_size=MAX_JSON_BYTES)  # of the app it would pass by the edge
     for router in (
         routes.router,
         feedback.router,
@@ -68,9 +68,10 @@ def create(service: Service) -> FastAPI:
         attrsvc.router,
         probes.figures,
     ):
-        app.include_router(router, dependencies=[Depends(admitted)])
-    app.include_router(exits.router, dependencies=[Depends(counted)])
-    app.include_router(probes.router)
+        bounded.include_router(router, dependencies=[Depends(admitted)])
+    bounded.include_router(exits.router, dependencies=[Depends(counted)])
+    bounded.include_router(probes.router)
+    app.include_router(bounded)
     problems.install(app)
     app.add_middleware(Edge, metrics=metrics)
     _complete_openapi(app)

@@ -10,6 +10,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api import problems
+from app.api.document import MAX_JSON_BYTES
 from app.api.metrics import Metrics
 from app.api.patience import hurried
 
@@ -28,6 +29,10 @@ _DOCS = (  # the page of Swagger UI starts itself with an inline script
 )
 
 log = structlog.get_logger()
+
+
+class _RefusedByFramework(Exception):  # noqa: N818  it is no error of ours
+    """The framework begins to refuse the length of a body in words of its own."""
 
 
 class Edge:
@@ -52,12 +57,23 @@ class Edge:
         async def send_with_headers(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                if message["status"] == 413 and headers.get("content-type", "").startswith("text/"):
+                    raise _RefusedByFramework
                 status = message["status"]
-                _add_headers(MutableHeaders(scope=message), scope["path"], request_id)
+                _add_headers(headers, scope["path"], request_id)
             await send(message)
 
         try:
             await self._app(scope, hurried(receive), send_with_headers)
+        except _RefusedByFramework:
+            response = problems.respond(
+                413,
+                f"the body is larger than {MAX_JSON_BYTES} bytes",
+                path=scope["path"],
+                request_id=request_id,
+            )
+            await response(scope, receive, send_with_headers)
         except ClientDisconnect:
             status = 499  # as nginx writes it: nobody is left to be answered
         except Exception:  # noqa: BLE001  the edge of HTTP, where what nobody expected is answered
