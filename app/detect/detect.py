@@ -71,7 +71,7 @@ def detect(sighted: Sighted, attempt: Attempt, compiled: Compiled, job: Job) -> 
     own_points: Sequence[Point] = [p for p in log.points if attempt.holds(p.file, p.number)]
     own_marks = [m for m in sighted.marks if attempt.holds(m.line.file, m.line.number)]
     shown = [s for s in sighted.sightings if attempt.holds(s.line.file, s.line.number)]
-    own = with_windows(shown, compiled)
+    own = with_windows(shown, own_points, compiled)
     ended = exits(own_marks)
     end = ending(own_marks, own_points)
     own = with_last_words(own, own_points, ended, end, compiled)

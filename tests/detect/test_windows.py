@@ -3,7 +3,7 @@
 import pytest
 
 from app.detect.windows import with_windows
-from app.model import Line, Sighting
+from app.model import Line, Point, Sighting
 from app.rulebook.compiled import Compiled
 from tests.small_rules import a_cause, a_line, a_rulebook, a_signal
 
@@ -21,9 +21,16 @@ COMPILED = Compiled(
 )
 
 
-def strength(context: str, at: Line, late: Line, signal: str = "late", **facts: str) -> str:
+def strength(
+    context: str,
+    at: Line,
+    late: Line,
+    signal: str = "late",
+    points: tuple[Point, ...] = (),
+    **facts: str,
+) -> str:
     seen = [Sighting(context, at, "context"), Sighting(signal, late, "proof", facts)]
-    return with_windows(seen, COMPILED)[0].strength
+    return with_windows(seen, points, COMPILED)[0].strength
 
 
 @pytest.mark.parametrize(
@@ -50,15 +57,30 @@ def test_the_wait_that_a_timeout_names_or_stands_for_lies_between() -> None:
         (a_line(101), False),
         (a_line(99, file=1), False),
         (a_line(99, time=5.0), True),
+        (a_line(99, rank=3), True),
+        (a_line(99, rank=4), False),
+        (a_line(99, host="hall-b"), False),
     ],
 )
 def test_where_a_clock_is_missing_it_counts_so_many_lines_before(at: Line, counts: bool) -> None:
-    assert (strength("flap", at, a_line(100)) == "clue") is counts
+    assert (strength("flap", at, a_line(100, rank=3, host="hall-a")) == "clue") is counts
+
+
+@pytest.mark.parametrize(
+    ("number", "file", "counts"), [(89, 0, True), (95, 0, False), (95, 1, True)]
+)
+def test_without_a_clock_a_step_of_training_between_shows_that_it_did_no_harm(
+    number: int, file: int, counts: bool
+) -> None:
+    step = Point(file, number, "train", loss=2.0)
+    assert (strength("flap", a_line(90), a_line(100), points=(step,)) == "clue") is counts
+    clocked = strength("flap", a_line(90, time=50.0), a_line(100, time=60.0), points=(step,))
+    assert clocked == "clue"
 
 
 def test_a_context_without_a_window_or_with_nothing_behind_it_stays_one() -> None:
     assert strength("hint", a_line(99), a_line(100)) == "context"
     alone = (Sighting("flap", a_line(5), "context"),)
-    assert with_windows(alone, COMPILED) == alone
+    assert with_windows(alone, (), COMPILED) == alone
     two = [Sighting(name, a_line(5), "context") for name in ("flap", "late")]
-    assert [s.strength for s in with_windows(two, COMPILED)] == ["context", "context"]
+    assert [s.strength for s in with_windows(two, (), COMPILED)] == ["context", "context"]
