@@ -14,9 +14,14 @@ sed -n '/AS build/,/^FROM [^ ]*$/s/^COPY //p' "$dockerfile" | while read -r line
 done
 run=$(sed -n '/AS build/,/^FROM [^ ]*$/p' "$dockerfile" |
     sed -n '/^RUN /,/[^\\]$/p' | sed 's/^RUN //; s/\\$//' | tr '\n' ' ')
+while read -r default; do export "${default?}"; done < <(sed -n 's/^ARG //p' "$dockerfile")
 run=${run//\/opt\/firstfault/$work/opt}
 (cd "$work/src" && bash -euxc "$run")
 cd "$work"
 export FIRSTFAULT_CACHE_DIR="$work/cache"
+"$work/opt/bin/python" -c 'import s3fs'
 "$work/opt/bin/firstfault" rules check
 "$work/opt/bin/firstfault" diagnose "$source"/fixtures/CUDAError/timeouts_everywhere_one_illegal_access.log
+# As the image is set, beyond the container: not without tokens, which it must say.
+if told=$(FIRSTFAULT_HOST=0.0.0.0 "$work/opt/bin/firstfault" serve --port 0 2>&1); then exit 1; fi
+grep -q FIRSTFAULT_TOKENS <<<"$told"
