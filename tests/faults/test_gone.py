@@ -1,0 +1,145 @@
+"""Parts that stop and come back, with the real ones: what docs/operation.md says of each."""
+
+import gzip
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.api.server import REAL, ended, running
+from tests.api.test_exits import SECRETS, post, report
+from tests.object_store import object_store
+from tests.postgres import MISSING, free_port, postgres
+
+LOG = b"Traceback (most recent call last):\n  File 'a.py', line 1, in <module>\nKeyError: 'x'\n"
+
+
+def upload(client, body, **query):
+    return client.post("/v1/diagnoses", content=body, params=query)
+
+
+def until(condition, seconds: float = 60):
+    end = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < end
+        time.sleep(0.2)
+    return found
+
+
+@pytest.mark.skipif(MISSING is not None, reason=str(MISSING))
+def test_without_its_database_the_service_says_so_and_with_it_finishes_what_it_took(tmp_path):
+    with (
+        postgres() as server,
+        running(tmp_path, database_url=server.url) as served,
+        served.client(timeout=60) as client,
+    ):
+        id = upload(client, b"sleep 4\ncause KeyError").json()["id"]
+        until(lambda: client.get(f"/v1/diagnoses/{id}").json()["status"] == "running")
+        server.stop()
+        refused = upload(client, b"cause NameError")
+        assert refused.status_code == 503
+        assert refused.headers["content-type"] == "application/problem+json"
+        assert refused.headers["retry-after"] == "10"
+        assert client.get("/healthz").status_code == 200
+        assert client.get("/readyz").status_code == 503
+        server.start()
+        assert ended(client, id, 60)["primary"]["cause"] == "KeyError"
+        again = until(lambda: _accepted(client, b"cause NameError"))
+        assert ended(client, again, 60)["primary"]["cause"] == "NameError"
+        assert client.get("/readyz").status_code == 200
+
+
+def _accepted(client, body) -> str | None:
+    answer = upload(client, body)
+    return answer.json()["id"] if answer.status_code == 202 else None
+
+
+def test_without_its_chroma_server_diagnoses_and_searches_go_on(tmp_path):
+    chroma = Path(sys.executable).with_name("chroma")
+    port = free_port()
+    command = [str(chroma), "run", "--path", str(tmp_path / "c"), "--host", "127.0.0.1"]
+    with (
+        running(
+            tmp_path / "data",
+            program=REAL,
+            chroma_url=f"http://127.0.0.1:{port}",
+            memory_seconds=20,
+        ) as served,
+        served.client(timeout=120) as client,
+    ):
+        assert upload(client, LOG, wait=60).json()["primary"]["cause"] == "KeyError"
+        until(lambda: _found(client))  # by words, since no Chroma was ever there
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        server = subprocess.Popen([*command, "--port", str(port)], **quiet)
+        try:
+            answer = upload(client, LOG + b"2", wait=60).json()
+            assert answer["primary"]["cause"] == "KeyError"
+        finally:
+            server.kill()
+            server.wait()
+        assert upload(client, LOG + b"3", wait=60).json()["primary"]["cause"] == "KeyError"
+        assert _found(client)
+
+
+def _found(client):
+    return client.get("/v1/incidents/search", params={"q": "KeyError x"}).json()["items"]
+
+
+def test_a_log_that_goes_between_request_and_diagnosis_is_named_in_the_failure(tmp_path):
+    roots = tmp_path / "logs"
+    roots.mkdir()
+    (roots / "a.log").write_text("cause KeyError")
+    with running(tmp_path / "data", log_roots=roots) as served, served.client() as client:
+        upload(client, b"sleep 1.5\ncause NameError")
+        told = {"log": {"uri": f"file://{roots}/a.log"}}
+        id = client.post("/v1/diagnoses", json=told).json()["id"]
+        (roots / "a.log").unlink()
+        failed = ended(client, id)
+        assert failed["error"]["status"] == 404
+        assert "a.log" in failed["error"]["detail"]
+
+
+def test_objects_that_go_and_a_store_that_stops_fail_one_diagnosis_with_their_name(tmp_path):
+    with object_store() as bucket:
+        bucket.put("a.log", LOG)
+        chosen = {"log_roots": "s3://logs", "s3_endpoint": bucket.endpoint}
+        with running(tmp_path, **chosen) as served, served.client(timeout=90) as client:
+            upload(client, b"sleep 2\ncause NameError")
+            told = {"log": {"uri": "s3://logs/a.log"}}
+            id = client.post("/v1/diagnoses", json=told).json()["id"]
+            bucket.remove("a.log")
+            failed = ended(client, id, 60)
+            assert (failed["error"]["status"], "s3://logs/a.log" in failed["error"]["detail"]) == (
+                404, True,
+            )  # fmt: skip
+            assert upload(client, b"cause NameError", wait=20).status_code == 200
+
+
+def test_a_report_from_a_clock_that_jumped_is_refused_and_taken_once_it_is_right(tmp_path):
+    (tmp_path / "a.log").write_text("cause KeyError")
+    chosen = {"log_roots": tmp_path, "webhook_secrets": SECRETS[0], "quiet_log_seconds": 0.1}
+    with running(tmp_path / "data", **chosen) as served, served.client() as client:
+        body = report(f"file://{tmp_path}/a.log")
+        for hours in (-1, 1):
+            jumped = post(client, body, id="one", at=datetime.now(UTC) + timedelta(hours=hours))
+            assert jumped.status_code == 401
+        assert post(client, body, id="one").status_code == 202
+        (id,) = [each["id"] for each in client.get("/v1/diagnoses").json()["items"]]
+        assert ended(client, id)["primary"]["cause"] == "KeyError"
+
+
+def test_a_bomb_of_zeros_is_given_up_at_the_limit(tmp_path):
+    packed = gzip.compress(bytes(1 << 20), 9) * 2048  # 2 GiB of zeros in 2 MiB
+    chosen = {"max_log_bytes": "64MiB", "memory": False}
+    with running(tmp_path, program=REAL, **chosen) as served, served.client(timeout=120) as client:
+        began = time.monotonic()
+        headers = {"Content-Encoding": "gzip"}
+        answer: httpx2.Response = client.post(
+            "/v1/diagnoses?wait=100", content=packed, headers=headers
+        )
+        assert answer.json()["error"]["status"] == 413, answer.text
+        assert time.monotonic() - began < 60
