@@ -188,13 +188,15 @@ class Marked:
 class Ending:
     """How the attempt ended, as far as the log tells.
 
-    `finished` is the best grade of a standing end mark, None without one; `line` is that mark.
-    `failed` is a launcher's word that the job did not end well.
+    `finished` is the best grade of a standing end mark, None without one; `line` is that mark,
+    `too` the last one before it of the same grade that says it in other words. `failed` is a
+    launcher's word that the job did not end well.
     """
 
     finished: EndGrade | None = None
     line: Line | None = None
     failed: Line | None = None
+    too: Line | None = None
 
 
 @dataclass(frozen=True, slots=True)

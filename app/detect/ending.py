@@ -25,6 +25,7 @@ def ending(marks: Sequence[Marked], points: Sequence[Point]) -> Ending:
     """Weigh the end marks of one attempt."""
     failed = next((mark.line for mark in reversed(marks) if mark.kind == "failed"), None)
     best: Marked | None = None
+    too: Marked | None = None
     routine = _routine(marks, points)
     for mark in marks:
         if mark.kind != "finished" or _is_void(mark, marks, points, failed):
@@ -32,9 +33,11 @@ def ending(marks: Sequence[Marked], points: Sequence[Point]) -> Ending:
         if mark.grade == "hint" and (_in_words(mark) in routine or _has_steps_to_go(points)):
             continue
         if best is None or _grade(mark) >= _grade(best):
+            if best is not None and best.mark != mark.mark:
+                too = best if _grade(best) == _grade(mark) else None
             best = mark
     if best is not None and best.grade != "hint":
-        return Ending(best.grade, best.line, failed)
+        return Ending(best.grade, best.line, failed, too.line if too else None)
     counted = _counted_to_the_end(points)
     if counted is None or failed is not None:
         return Ending(best.grade, best.line, failed) if best else Ending(failed=failed)

@@ -53,7 +53,10 @@ _Fit = tuple[tuple[int, int, int], Signal, Mapping[str, str]]
 def _meaning(
     raised: Raised, on_line: Mapping[tuple[int, int], list[Sighting]], compiled: Compiled
 ) -> Sighting | None:
-    """Take an exception for what it means; where it says nothing, for what it was raised over."""
+    """Take an exception for what it means; where it says nothing, for what it was raised over.
+
+    Where another one of its chain tells the same event in more detail, that one says it better.
+    """
     told, best = raised, _best_fit(raised, on_line, compiled)
     if best is None or best[1].general:
         earlier = (o for o in raised.cause_of if o.line.number < raised.line.number)
@@ -64,6 +67,11 @@ def _meaning(
                 break
     if best is None:
         return None
+    for other in raised.cause_of:
+        fit = _best_fit(other, on_line, compiled)
+        if fit is not None and {best[1].name, best[1].cause} & set(fit[1].refines):
+            told, best = other, fit
+            break
     (level, *_), signal, facts = best
     # Without its traceback a class may have been quoted; a text that names its cause still does.
     sure = raised.kind == "bare" and level == _BY_TEXT and not _is_tried_again(told, on_line)

@@ -20,8 +20,11 @@ _MOST_FIRST_LINES = 40
 _FEWEST_WORDS = 2
 _DIGITS = re.compile(r"[\dxa-f]*\d[\dxa-f]*")
 _WORD = re.compile(r"[^\W\d_]{3,}")
-# Many tracebacks are alike; what stands further in goes on with what another line began.
-_TRACE = re.compile(r"\s|Traceback \(most recent call|During handling of|The above exception was")
+# Many tracebacks are alike, as are usage texts; what stands further in goes on with what another
+# line began.
+_TRACE = re.compile(
+    r"\s|Traceback \(most recent call|During handling of|The above exception was|[Uu]sage: "
+)
 
 
 def restarted_runs(

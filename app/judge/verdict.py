@@ -99,8 +99,10 @@ def outcome(
     job: Job,
 ) -> Verdict:
     """Give the verdict that the job finished, or that the log does not say why it ended."""
-    end = detected.ending.line if name == "Completed" else None
-    evidence = [_shown(end, "says that the job finished", files)] if end else []
+    end, too = detected.ending.line, detected.ending.too
+    end, too = (end, too) if name == "Completed" else (None, None)
+    said = [line for line in (end, too) if line is not None]
+    evidence = [_shown(line, "says that the job finished", files) for line in said]
     remarks = list(detected.remarks)
     if name == "Unknown":
         for finding in (f for f in ranking.roots if f.cause == "Unknown"):

@@ -1,5 +1,7 @@
 """Words that a job finished, and what takes them back."""
 
+from dataclasses import replace
+
 import pytest
 from training_runs import line, losses, run
 
@@ -28,6 +30,13 @@ def test_the_best_word_counts_and_of_equal_ones_the_last():
     assert end.finished == "trainer"
     assert end.line is not None
     assert end.line.number == 51
+
+
+def test_who_says_it_in_other_words_is_heard_too():
+    own = replace(said("trainer", 50), mark="own_word")
+    end = ending([own, said("trainer", 51), said("trainer", 52)], STEPS)
+    assert (end.line, end.too) == (line(52, "finished"), own.line)
+    assert ending([said("trainer", 50), said("trainer", 51)], STEPS).too is None
 
 
 def test_steps_after_a_word_take_it_back():

@@ -164,6 +164,20 @@ def test_an_exception_that_says_nothing_is_taken_for_what_it_was_raised_over() -
     assert raised_over("no such row", VAGUE, ANY_SAYING, CLASS) == [("any_saying", 2)]
 
 
+def test_of_a_chain_the_member_that_tells_the_same_event_in_more_detail_is_taken() -> None:
+    full = a_signal("full", "Other", "tank is full", refines=["spilled"])
+    rules = compiled(a_signal("spilled", "Key", "spilled"), full, CLASS)
+    lines = some_lines("OSError: spilled\nOSError: the tank is full", rules)
+    first, second = (
+        Raised("OSError", "OSError", line.raw[9:], (), line, line, line.number,
+               frozenset({line.number}), "uncaught")
+        for line in lines
+    )  # fmt: skip
+    raised = replace(first, lines=frozenset({1, 2}), cause_of=(second,))
+    (sighting,) = understand([raised], sight(lines, rules), rules)
+    assert (sighting.signal, sighting.line.number) == ("full", 2)
+
+
 def test_plain_words_say_less_than_a_class() -> None:
     plain = PROVEN.model_copy(update={"general": True})
     assert meaning("column of the pump table", plain, CLASS) == "key"

@@ -28,6 +28,13 @@ def test_a_counter_that_is_lower_behind_a_death_belongs_to_another_run():
     assert told([line(7, DEAD)], points, failures=[7]) == [8]
 
 
+def test_usage_texts_of_processes_that_refuse_their_arguments_are_no_beginnings():
+    texts = ["usage: fit.py [-h] [--data DATA]", "fit.py: error: unrecognized arguments: --fast"]
+    lines = [line(number, texts[number % 2]) for number in range(2, 8)]
+    refused = [entry.number for entry in lines if entry.number % 2]
+    assert told([line(1, "starting two workers"), *lines], proofs=refused) == []
+
+
 @pytest.mark.parametrize(
     "points",
     [
