@@ -26,6 +26,7 @@ _TOLD_ELSEWHERE = re.compile(
 _RANK: Mapping[Strength, int] = {"proof": 3, "clue": 2, "echo": 1, "context": 0}
 _BY_TEXT = 3
 _BY_PLAIN_WORDS = 0
+_MORE_THAN_ECHOES = 1_000  # of two readings that say little, a class goes before words that echo
 _AT_MOST: Mapping[str, Strength] = {"logged": "clue", "bare": "clue", "reported": "echo"}
 
 
@@ -153,7 +154,10 @@ def _by_class(raised: Raised, texts: Sequence[str], compiled: Compiled) -> Itera
         level = 2 if narrowed else named
         spelled = (source for source in (signal.message, signal.code) if source)
         weight = sum(literal_weight(compiled.rulebook.patterns[source]) for source in spelled)
-        yield (level, narrowed + named, weight), signal, facts
+        if signal.general:
+            yield (_BY_PLAIN_WORDS, named, _MORE_THAN_ECHOES), signal, facts
+        else:
+            yield (level, narrowed + named, weight), signal, facts
 
 
 def _signals_of_class(name: str, compiled: Compiled) -> Iterable[Signal]:

@@ -211,3 +211,12 @@ def test_who_sends_the_reader_to_an_earlier_error_only_reports_it(
 def test_who_names_the_error_means_it_wherever_else_it_sends_the_reader() -> None:
     text = "no column of the pump table, see above"
     assert understood(text, compiled(CLASS, PROVEN))[0].strength == "proof"
+
+
+def test_a_class_that_says_little_gives_way_to_words_that_are_more_than_an_echo() -> None:
+    little = a_signal("little", "Key", exception="KeyError", general=True)
+    words = a_signal("words", "Text", "pump table", strength="clue", general=True)
+    faint = a_signal("faint", "Text", "pump table", strength="echo", general=True)
+    assert meaning("no pump table", little, words) == "words"
+    assert meaning("no pump table", little, faint) == "little"
+    assert meaning("no pump table", CLASS, words) == "key"
