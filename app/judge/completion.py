@@ -17,7 +17,7 @@ def is_completed(detected: Detected, ranking: Ranking, rulebook: Rulebook, job: 
     roots = [root for root in ranking.roots if root.strength != "echo"]
     if detected.ending.finished == "trainer":
         return not any(_beats_the_trainer(root, detected, rulebook) for root in roots)
-    if _scheduler_objects(job) or detected.ending.failed is not None:
+    if scheduler_objects(job) or detected.ending.failed is not None:
         return False
     if scheduler_agrees(job):
         return not any(root.strength == "proof" for root in roots)
@@ -33,7 +33,8 @@ def scheduler_agrees(job: Job) -> bool:
     return job.exit_code == 0
 
 
-def _scheduler_objects(job: Job) -> bool:
+def scheduler_objects(job: Job) -> bool:
+    """Say whether the scheduler reports that the job did not end well."""
     if job.exit_code not in (None, 0) or job.signal:
         return True
     return job.state is not None and not scheduler_agrees(job)

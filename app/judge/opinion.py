@@ -2,17 +2,21 @@
 
 The model may break a doubt and nothing else. It may choose among the causes that the rules found,
 and name one where they found none that is more than an echo or a clue. It never overrules a proof
-that stands alone. That a job finished, or that it did not, it cannot say by itself: that takes a
-quoted line which the rules, too, hold for a trainer's last word, or for proof of that cause.
+that stands alone, and changes nothing where it doubts itself. That a job failed whose trainer says
+that it is done takes a quoted line which the rules, too, hold for proof of that cause. That a job
+finished takes one that they hold for its last word; or one of the last lines that has a word for
+an end, where nothing at all speaks of a failure: such words are without number.
 
 Confidence is reckoned from these grounds, never from the model's own word: high only where rules
 with a proof that names its fault and the model agree, low for what the model names alone.
 """
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from app.judge.completion import scheduler_objects
 from app.judge.verdict import hashed, named, names_its_fault, outcome, ranked
 from app.located import Suspect
 from app.model import (
@@ -33,6 +37,12 @@ from app.rulebook.rulebook import Rulebook
 
 Method = Literal["rules", "memory", "rules+model", "model"]
 _WHY = "quoted by the language model"
+# Elapsed: 2:10:33   Saved final weights to out/   All 40 epochs done.   real 311m20s
+_AN_END = re.compile(
+    r"(?i)\b(?:finish\w*|complete[ds]?|done|succe\w+|sav(?:ed|ing)|final\w*|elapsed|took|bye|real"
+    r"|(?:total|wall|train(?:ing)?|run) ?(?:clock )?(?:time|runtime|duration))\b"
+)
+_LAST_LINES = 40  # a screen; what stands above is not how the job ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +78,15 @@ def weigh(verdict: Verdict, opinion: Opinion, grounds: Grounds, method: Method) 
         return _left(verdict, opinion, grounds, method, told)
     if agrees:
         return _agreed(verdict, opinion, grounds, method)
+    if opinion.confidence == "doubtful":
+        told = f"thinks of {opinion.cause}, but doubts it: it was left aside"
+        return _left(verdict, opinion, grounds, method, told)
     ranking = ranked(grounds.detected, grounds.rulebook)
     if opinion.cause == "Completed":
-        if not _says_done(opinion.quotes, ranking, grounds):
+        if not (
+            _says_done(opinion.quotes, ranking, grounds)
+            or _ends_in_peace(opinion.quotes, ranking, grounds)
+        ):
             told = "takes the job for finished, which no quoted line proves: it was left aside"
             return _left(verdict, opinion, grounds, method, told)
         found = outcome("Completed", grounds.detected, ranking, grounds.files, grounds.job)
@@ -146,6 +162,17 @@ def _says_done(quotes: Collection[Quoted], ranking: Ranking, grounds: Grounds) -
     proven = any(root.strength == "proof" for root in ranking.roots)
     quoted = _place(ending.line, grounds.files) in {(quote.file, quote.line) for quote in quotes}
     return quoted and not proven
+
+
+def _ends_in_peace(quotes: Collection[Quoted], ranking: Ranking, grounds: Grounds) -> bool:
+    """Say whether a word for an end is quoted from the last lines, and nothing tells of failure."""
+    if ranking.roots or grounds.detected.ending.failed or scheduler_objects(grounds.job):
+        return False
+    last = {file.name: file.lines - _LAST_LINES for file in grounds.files}
+    return any(
+        quote.line > last.get(quote.file, quote.line) and _AN_END.search(quote.text)
+        for quote in quotes
+    )
 
 
 def _chosen(

@@ -19,6 +19,7 @@ from app.read.terminal import clean
 from app.rulebook.pattern import Pattern
 
 _LONGEST = 2000  # characters of a line
+_PART = 2 * _LONGEST  # bytes of either end of a longer one
 _MOST_SEEN = 2_000  # lines that a pattern meets
 _NEWLINE = 10
 _MEMORY = 64 << 20  # bytes of RE2
@@ -106,7 +107,10 @@ class Original:
 
 
 def _printed(file: int, number: int, raw: bytes) -> list[Printed]:
-    pieces = clean(raw[: 4 * _LONGEST].decode("utf-8", "replace").rstrip("\r\n"))
+    """Clean a line; of one that is very long, its begin and its end, where a bar stands last."""
+    raw = raw.rstrip(b"\r\n")
+    ends = [raw] if len(raw) <= 2 * _PART else [raw[:_PART], raw[-_PART:]]
+    pieces = [piece for end in ends for piece in clean(end.decode("utf-8", "replace"))]
     return [Printed(file, number, piece[:_LONGEST]) for piece in pieces]
 
 

@@ -34,15 +34,19 @@ def weighed(
     quotes: tuple[int, ...] = (20,),
     finished: EndGrade | None = None,
     failed: bool = False,
+    sure: str = "certain",
+    job: Job | None = None,
+    words: str = "line",
 ) -> Weighed:
+    job = job or Job()
     line = a_line(50, text="training is done") if finished else None
     ending = Ending(finished, line, a_line(60) if failed else None)
     detected = Detected(findings, ending, Located())
-    verdict, root = judge(detected, BOOK, FILES, Job())
+    verdict, root = judge(detected, BOOK, FILES, job)
     lines = [a_line(number) for number in (10, 20, 30, 50)]
-    grounds = Grounds(detected, root, FILES, Job(), BOOK, lines)
-    quoted = tuple(Quoted("rank0.log", number, f"line {number}") for number in quotes)
-    return weigh(verdict, Opinion(says, "certain", quoted, "nothing"), grounds, "rules")
+    grounds = Grounds(detected, root, FILES, job, BOOK, lines)
+    quoted = tuple(Quoted("rank0.log", number, f"{words} {number}") for number in quotes)
+    return weigh(verdict, Opinion(says, sure, quoted, "nothing"), grounds, "rules")
 
 
 def told(found: Weighed) -> tuple[str, str, str, str]:
@@ -112,6 +116,27 @@ def test_completed_takes_a_quoted_end_mark():
     assert told(weighed(CLUE, says="Completed", finished="wrapper", quotes=(20,)))[0] != "Completed"
     found = weighed(CLUE, says="Completed", finished="wrapper", quotes=(50,))
     assert told(found) == ("Completed", "low", "rules+model", "chooses")
+
+
+def done(*findings: Finding, quotes: tuple[int, ...] = (98,), **more) -> str:
+    return told(weighed(*findings, says="Completed", quotes=quotes, **{"words": "saved", **more}))[
+        0
+    ]
+
+
+def test_words_for_the_end_that_no_rule_knows_count_where_nothing_failed():
+    assert done() == "Completed"
+    assert done(quotes=(20,)) == "Unknown"  # that is not how it ended
+    assert done(words="step") == "Unknown"
+    assert done(ECHO) != "Completed"
+    assert done(failed=True) == "Unknown"
+    assert done(job=Job(exit_code=1)) != "Completed"
+
+
+def test_what_the_model_doubts_itself_changes_nothing():
+    found = weighed(CLUE, says="KeyError", sure="doubtful")
+    assert told(found) == ("NCCLTimeoutError", found.verdict.primary.confidence, "rules", "none")
+    assert told(weighed(says="ECCError", sure="doubtful"))[0] == "Unknown"
 
 
 def test_a_proof_keeps_the_model_from_completed_though_an_end_is_quoted():

@@ -63,6 +63,16 @@ def test_a_line_longer_than_a_block_counts_once(tmp_path):
     assert original.window(0, 3, 3)[0].text == "the pump leaks"
 
 
+def test_of_a_bar_that_was_drawn_a_thousand_times_the_last_state_is_found(tmp_path):
+    path = tmp_path / "bar.log"
+    states = [
+        f"train {n // 10}%|###| {n}/1000 [00:{n % 60:02}<00:10, loss=2.1]" for n in range(999)
+    ]
+    path.write_text("\r".join([*states, "train 75%|###| 750/1000 [01:00<00:10, loss=nan]"]) + "\n")
+    found = look(path, block_bytes=1 << 20).window(0, 1, 1)
+    assert any("loss=nan" in line.text for line in found)
+
+
 def test_what_cannot_be_read_again_holds_nothing(tmp_path):
     gone = Original([Source("stdin"), Source("x", tmp_path / "gone.log")], 1 << 30, 1.0)
     assert gone.window(0, 1, 9) == []
