@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from app.judge.account import KNOW_NOT_WHY
 from app.judge.completion import is_completed, scheduler_agrees
+from app.judge.killed import kills
 from app.judge.primary import rank
 from app.judge.suspects import of_a_death, suspects
 from app.model import (
@@ -105,11 +106,16 @@ def outcome(
     evidence = [_shown(line, "says that the job finished", files) for line in said]
     remarks = list(detected.remarks)
     if name == "Unknown":
+        killed = kills(detected)
+        remarks += killed
         for finding in (f for f in ranking.roots if f.cause == "Unknown"):
             evidence.append(_shown(finding.first, finding.summary, files))
-            remarks.append(finding.summary)
+            if not (killed and "signal" in finding.sightings[0].facts):
+                remarks.append(finding.summary)
+        shown = {(item.file, item.line) for item in evidence}
         for mark in detected.exits[:3]:
-            evidence.append(_shown(mark.line, "a process ended here", files))
+            item = _shown(mark.line, "a process ended here", files)
+            evidence += [item] if (item.file, item.line) not in shown else []
     return Verdict(
         primary=Primary(
             cause=name,

@@ -187,13 +187,17 @@ def _failed_again(root: Finding) -> str | None:
 def _for_outcome(verdict: Verdict) -> Plan:
     if verdict.primary.cause == "Completed":
         return Plan("none", False, steps=("Nothing to do: the job finished.",))
+    hosts = [place.host for place in verdict.suspects if place.host and is_node(place.host)]
+    where = f"on {hosts[0]}" if hosts else "on each node"
     return Plan(
         "none",
         False,
         steps=(
             "The log does not say what went wrong; do not restart in a loop.",
-            "Look at the end of each rank's log, at `sacct -j JOB --format=state,exitcode,nodelist`"
-            " or `kubectl describe pod`, and at `dmesg -T` of the nodes.",
+            "Look at the end of each rank's log, and at what the scheduler knows: `sacct -j JOB"
+            " --format=JobID,State,ExitCode,MaxRSS,NodeList` or `kubectl describe pod`.",
+            f"Look at the kernel's log {where}: `dmesg -T | grep -i -E 'oom|killed process|xid'`."
+            " A process that the OOM killer ends leaves no word of its own.",
             "Give those files to firstfault together with this log.",
         ),
     )

@@ -246,6 +246,17 @@ def test_an_outcome_asks_for_nothing() -> None:
         assert done.steps
 
 
+def test_who_does_not_know_looks_at_the_kernel_where_a_process_died() -> None:
+    for host, where in (
+        ("gpu-1", "on gpu-1"),
+        (None, "on each node"),
+        ("$(reboot)", "on each node"),
+    ):
+        done = plan(verdict("Unknown", Suspect(host)), None, BOOK, Job())
+        (step,) = (step for step in done.steps if "dmesg" in step)
+        assert where in step
+
+
 def test_hosts_and_gpus_are_repeated_where_hardware_failed_on_them_before() -> None:
     now = verdict("CUDAError", Suspect("gpu-1"), Suspect(gpu="0000:3b:00"), Suspect("gpu-3"))
     before = [
