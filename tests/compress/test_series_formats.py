@@ -1,7 +1,8 @@
 """One invented line for each form of metric line, and what must be read from it."""
 
 import pytest
-from series_reading import INF, NAN, agrees, read
+
+from tests.compress.series_reading import INF, NAN, agrees, read
 
 # name, lines, and of the last point: series, step, total, loss, grad norm, loss scale, seconds
 FORMATS = [

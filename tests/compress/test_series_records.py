@@ -1,7 +1,8 @@
 """One invented line for each form of dict, table, bar and RL report, and what is read from it."""
 
 import pytest
-from series_reading import NAN, agrees, read
+
+from tests.compress.series_reading import NAN, agrees, read
 
 # name, lines, and of the last point: series, step, total, loss, grad norm, loss scale, seconds
 FORMATS = [

@@ -1,9 +1,9 @@
 """Which exception of a chain, of a wrapper or of a table of failures is the one to fix."""
 
 import pytest
-from written_logs import read, the_one
 
 from app.detect.traceback import find_raised
+from tests.detect.written_logs import read, the_one
 
 TABLE = """
 torch.distributed.elastic.multiprocessing.errors.ChildFailedError:

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 import pytest
-from training_runs import line, losses, run
 
 from app.detect.ending import ending
 from app.model import Marked
+from tests.detect.training_runs import line, losses, run
 
 STEPS = run(losses(40))
 COUNTED = run(losses(40), total=400)

@@ -4,10 +4,10 @@ import math
 from dataclasses import replace
 
 import pytest
-from training_runs import at, losses, run, track
 
 from app.detect.finite import broken, learns, spent_scale
 from app.detect.tracks import Track
+from tests.detect.training_runs import at, losses, run, track
 
 NAN, INF = math.nan, math.inf
 GOOD = losses(30)

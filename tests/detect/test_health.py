@@ -3,10 +3,9 @@
 import math
 from dataclasses import replace
 
-from training_runs import START, beats, line, losses, run
-
 from app.detect.health import health
 from app.model import Ending, Marked
+from tests.detect.training_runs import START, beats, line, losses, run
 
 OPEN = Ending()
 NAN = math.nan

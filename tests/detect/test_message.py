@@ -1,9 +1,9 @@
 """Where the message of an exception ends."""
 
 import pytest
-from written_logs import NATIVE, read, the_one
 
 from app.detect.traceback import find_raised
+from tests.detect.written_logs import NATIVE, read, the_one
 
 
 @pytest.mark.parametrize(

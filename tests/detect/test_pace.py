@@ -2,10 +2,9 @@
 
 from dataclasses import replace
 
-from training_runs import losses, run
-
 from app.detect.pace import pace, remarks_on_pace
 from app.detect.tracks import Track
+from tests.detect.training_runs import losses, run
 
 
 def timed(seconds):

@@ -4,10 +4,10 @@ import math
 import random
 
 import pytest
-from training_runs import run
 
 from app.detect.health import health
 from app.model import Ending
+from tests.detect.training_runs import run
 
 _KINDS = ("plain", "stage", "batch", "resume", "drop", "outliers", "epochs", "swinging", "coarse")
 

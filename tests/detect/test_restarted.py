@@ -1,10 +1,10 @@
 """Runs behind a death in the same file, which no line announces, and what only looks like one."""
 
 import pytest
-from training_runs import at, line, run
 
 from app.detect.restarted import restarted_runs
 from app.model import Compressed, LogFile, Marked, Sighting
+from tests.detect.training_runs import at, line, run
 
 DEAD = "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026-01-02T03:04:05 ***"
 

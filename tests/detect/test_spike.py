@@ -3,10 +3,10 @@
 import random
 
 import pytest
-from training_runs import line, losses, run, track
 
 from app.detect.spike import jump
 from app.detect.tracks import Track
+from tests.detect.training_runs import line, losses, run, track
 
 HEALTHY = losses(80)
 CALM = [0.4] * 80

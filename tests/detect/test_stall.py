@@ -1,11 +1,11 @@
 """Training that stood still, and silence that means something else."""
 
 import pytest
-from training_runs import START, beats, line, losses, run
 
 from app.detect.stall import stall
 from app.detect.tracks import tracks
 from app.model import Finding, Line, Marked, Sighting
+from tests.detect.training_runs import START, beats, line, losses, run
 
 STEPS = run(losses(40), seconds=12.0)
 LAST = STEPS[-1].time

@@ -3,10 +3,10 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from written_logs import FORMS, PLAIN, find, read, the_one
 
 from app.detect.traceback import find_raised
 from app.model import Line
+from tests.detect.written_logs import FORMS, PLAIN, find, read, the_one
 
 
 @pytest.mark.parametrize(("log", "expected"), FORMS.values(), ids=FORMS)
