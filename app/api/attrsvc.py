@@ -172,10 +172,10 @@ def action_of(answer: Mapping[str, Mapping[str, object]]) -> Action:
 
 def _result(answer: dict[str, dict[str, object]], action: Action) -> dict[str, object]:
     primary, recovery = answer["primary"], answer["recovery"]
-    issues = [primary["cause"], *(root["cause"] for root in answer["other_roots"])]  # type: ignore[index]
+    issues = [str(primary["cause"]), *_causes(answer["other_roots"])]
     steps = recovery["steps"]
     why = " ".join(map(str, steps)) if isinstance(steps, list) else ""
-    secondary = [each["cause"] for each in answer["explained"]]  # type: ignore[index]
+    secondary = _causes(answer["explained"])
     told = {
         "raw_text": primary["summary"],
         "auto_resume": _RESUME.get(action, "ERRORS NOT FOUND"),
@@ -188,6 +188,11 @@ def _result(answer: dict[str, dict[str, object]], action: Action) -> dict[str, o
         "secondary_issues": [*issues[1:], *secondary],
     }
     return {"module": "log_analyzer", "result": [told], "recommendation": {"action": action}}
+
+
+def _causes(listed: object) -> list[str]:
+    found = listed if isinstance(listed, list) else []
+    return [str(each["cause"]) for each in found if isinstance(each, dict)]
 
 
 def _mode(path: Path) -> Literal["SINGLE", "SPLITLOG"]:
