@@ -24,6 +24,7 @@ from app.rulebook.pattern import parse
 from app.rulebook.rulebook import OUTCOMES
 
 _DIGEST_TOKENS = 6000
+_WIDE_TOKENS = 16_000  # a window with room for the meaning of every cause beside a whole digest
 _LOOK_SECONDS = 20.0  # to look a thing up in the files
 _MOST_LINES = 80  # of what is shown in addition
 _LONGEST = 500
@@ -44,7 +45,7 @@ def consult(
     asked = Asked(agent.model, agent.prompts)
     files = _Files(case)
     try:
-        heard = agent.ask(_matter(case, files, digest_tokens), diagnosis_id)
+        heard = agent.ask(_matter(case, files, digest_tokens, agent.context_tokens), diagnosis_id)
     except ModelError as error:
         note = f"the language model gave no answer ({error.fault}): {error}; this is what rules say"
         return replace(first, asked=replace(asked, note=note))
@@ -63,11 +64,11 @@ def consult(
     )
 
 
-def _matter(case: Case, files: "_Files", digest_tokens: int) -> Matter:
+def _matter(case: Case, files: "_Files", digest_tokens: int, context_tokens: int) -> Matter:
     rules = case.compiled.rulebook
     stable = {cause.name for cause in rules.causes.values() if cause.status == "stable"}
     return Matter(
-        causes=causes(rules),
+        causes=causes(rules, brief=context_tokens < _WIDE_TOKENS),
         names=stable | set(OUTCOMES),
         findings=findings(case.diagnosis, case.detected),
         precedents=precedents(case.diagnosis.recalled.precedents),

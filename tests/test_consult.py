@@ -198,6 +198,18 @@ def test_a_budget_that_is_spent_is_told(put):
     assert not heard.asked
 
 
+@pytest.mark.parametrize("window", [8_000, 16_000])
+def test_the_smallest_window_has_room_for_every_cause_and_the_log(put, window):
+    said = reply("NodeFailure", (2031, "the great wheel of hall 7 came off"))
+    log = "".join(f"the hall is quiet, says {n:04}/{n * n:08}\n" for n in range(1, 2001))
+    heard = put(log + DARK, {"replies": [said]}, context_tokens=window)
+    assert heard.note == ""
+    assert heard.found.verdict.primary.cause == "NodeFailure"
+    assert "the great wheel of hall 7 came off its shaft" in heard.asked[0].text
+    assert "NodeFailure: " in heard.asked[0].text
+    assert len(heard.asked[0].text) < 3 * window
+
+
 def test_a_model_that_is_not_there_is_told(put):
     heard = put(
         DARK, {"replies": [reply("Unknown")]}, base_url="http://127.0.0.1:9/v1", seconds=2.0

@@ -64,6 +64,11 @@ class FailureAgent:
         """The name of the model."""
         return self._client.endpoint.model
 
+    @property
+    def context_tokens(self) -> int:
+        """How much one question and its answer may hold."""
+        return self._client.endpoint.context_tokens
+
     def ask(self, matter: Matter, diagnosis_id: str | None = None) -> Heard:
         """Get an answer; raise ModelError where there is none."""
         masks = Masks()

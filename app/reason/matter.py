@@ -26,10 +26,10 @@ _GRADES: Mapping[str, str] = {
 }
 
 
-def causes(rulebook: Rulebook) -> str:
-    """List all causes that may be chosen, each with its meaning in a line."""
+def causes(rulebook: Rulebook, *, brief: bool = False) -> str:
+    """List all causes that may be chosen, each with its meaning in a line; brief, by its title."""
     told = {
-        cause.name: f"{cause.title}. {_start(cause.summary)}"
+        cause.name: cause.title if brief else f"{cause.title}. {_start(cause.summary)}"
         for cause in rulebook.causes.values()
         if cause.status == "stable"
     } | OUTCOMES
