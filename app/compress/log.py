@@ -26,6 +26,8 @@ _FEWEST_POINTS = 64
 _MOST_POINTS = 2 * _POINTS
 _NO_DIGITS = {ord(digit): "0" for digit in "123456789"}
 _STATES = 16
+_STATES_SPREAD = 128  # of one line; a whole epoch may be drawn on it
+_STATES_IN_ALL = 20_000  # of one log, beyond the last few of each line
 _LAST_POINTS = 4  # of a file that comes when there are more
 
 
@@ -157,6 +159,7 @@ class _Taking:
         self._files: dict[int, _Tally] = {}
         self._lines: list[Line] = []
         self._points: list[Point] = []
+        self._states_left = _STATES_IN_ALL
 
     def take(self, block: Block, scanned: Scanned) -> Glance:
         file = self._file(block.file)
@@ -220,23 +223,31 @@ class _Taking:
             raw = scanned.line(i)
             if not kept:
                 self._routine.count(raw)
-            for piece in self._reading.clean(_shown_last(raw, scanned, i)):
-                prefix = file.read_prefix(piece)
-                file.series.feed(
-                    index,
-                    first_number + i,
-                    piece[prefix.end :],
-                    rank=prefix.rank,
-                    time=prefix.time,
-                )
+            for state in self._states(raw, scanned, i):
+                for piece in self._reading.clean(state):
+                    prefix = file.read_prefix(piece)
+                    file.series.feed(
+                        index,
+                        first_number + i,
+                        piece[prefix.end :],
+                        rank=prefix.rank,
+                        time=prefix.time,
+                    )
 
+    def _states(self, raw: bytes, scanned: Scanned, index: int) -> Iterator[str]:
+        """Give a line as it is read for progress: one that was redrawn state by state.
 
-def _shown_last(raw: bytes, scanned: Scanned, index: int) -> str:
-    """Give a line as it is read for progress: of one that was redrawn the last states."""
-    end = scanned.end_of(index).rstrip(b"\r\n")
-    if b"\r" in end:
-        raw = b"\r".join(end.rsplit(b"\r", _STATES)[-_STATES:])
-    return raw.decode("utf-8", "replace").rstrip("\r\n")
+        Some are spread over it, as long as there are not too many in the log; the last few follow.
+        """
+        end = scanned.end_of(index).rstrip(b"\r\n")
+        if b"\r" not in end:
+            yield raw.decode("utf-8", "replace").rstrip("\r\n")
+            return
+        last = end.rsplit(b"\r", _STATES)[-_STATES:]
+        spread = scanned.spread(index, min(_STATES_SPREAD, self._states_left), sum(map(len, last)))
+        self._states_left -= len(spread)
+        for state in (*spread, *last):
+            yield state.decode("utf-8", "replace")
 
 
 class _Routine:

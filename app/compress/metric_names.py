@@ -50,8 +50,11 @@ _LOSS = re.compile(
 )
 # actor/pg_loss:-0.016 | 'policy_loss': 0.004 | 'loss/policy_avg': 0.0009
 _POLICY = re.compile(r"(?:^|[/_ ])(?:policy|pg|actor|ppo)[_ /]loss$|^loss/policy(?:_avg)?$")
-# epoch 0 step 42/4338  ce 0.2136
-_LOSS_BY_NATURE = ("ce", "nll", "xent", "cross_entropy", "mlm", "cost")
+# epoch 0 step 42/4338  ce 0.2136 | train/lm_ce: 2.31 | val_nll | ppl: 8.41
+_LOSS_BY_NATURE = re.compile(
+    r"cost$|(?:[a-z]+[_/. -]){0,3}(?:ce|nll|xent|cross[_ ]?entropy|mlm|bpb|(ppl|perplexity))"
+    r"(?:[_/. -](?:train|step|avg|mean))?$"
+)
 # val_loss=2.31 | eval loss at step | valid loss at iteration
 _EVAL = re.compile(
     r"(?:^|[^a-z])(?:val|valid|validation|eval|evaluation|test|dev|cv|heldout)(?![a-z])"
@@ -172,8 +175,9 @@ def meaning(key: str, after: str) -> Meaning | None:
         return None
     if not _LOSS_AT.match(key) and ("loss" in key or key.endswith("reducing to")):
         return _of_scale(key) or _of_loss(key)
-    if key in _LOSS_BY_NATURE:
-        return Meaning("loss", 60)
+    nature = _LOSS_BY_NATURE.match(key)
+    if nature:
+        return _of_nature(key, is_perplexity=nature[1] is not None)
     found = _of_duration(key, after) or _of_progress(key) or _of_norm(key)
     if found is not None:
         return found
@@ -190,6 +194,15 @@ def meaning(key: str, after: str) -> Meaning | None:
     if _PACE.search(key) or _PACE_UNIT.match(after):
         return Meaning("pace")
     return None
+
+
+def _of_nature(key: str, *, is_perplexity: bool) -> Meaning:
+    """A measure of what the model got wrong; the perplexity only tells where no loss does."""
+    if _EVAL.search(key):
+        return Meaning("eval_loss")
+    if _SUMMARY.search(key) or _AUXILIARY.search(key):
+        return Meaning("other_loss")
+    return Meaning("loss", 10 if is_perplexity else 60)
 
 
 def _of_scale(key: str) -> Meaning | None:

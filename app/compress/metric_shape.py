@@ -37,6 +37,9 @@ class Shape:
                 if known is None or weight(field) > weight(known):
                     self.best[field.meaning.role] = field
         self.step, self.total, self.counted = self._progress()
+        goal = self.best.get("goal")
+        if goal is not None and self.step >= 0 and self.total < 0:
+            self.total = goal.index  # "step": 20, "max_steps": 400
 
     def has(self, *roles: Role) -> bool:
         """Say whether any of these quantities is given."""
@@ -143,7 +146,7 @@ class Shape:
         texts = self.texts
         return (
             index + 2 < len(texts)
-            and texts[index + 1].strip() in _OF
+            and texts[index + 1].strip(" =:") in _OF
             and not texts[index + 2].startswith("/")
             and not texts[index].endswith("/")
         )

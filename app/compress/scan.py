@@ -65,6 +65,24 @@ class Scanned:
         end = int(self.starts[index + 1])
         return self.data[max(int(self.starts[index]), end - _TAKEN) : end].tobytes()
 
+    def spread(self, index: int, most: int, but: int) -> list[bytes]:
+        """Give states of a redrawn line at even distances, without its last `but` bytes.
+
+        At most `most`, and none that is longer than 4 KB.
+        """
+        begin, end = int(self.starts[index]), int(self.starts[index + 1]) - but
+        if not most or end <= begin:
+            return []
+        if end - begin <= most * _TAKEN:
+            states = self.data[begin:end].tobytes().split(b"\r")[:-1]
+            return states[:: 1 + len(states) // most]
+        stride = (end - begin) // most
+        return [state for at in range(begin, end, stride)[:most] for state in self._state(at, end)]
+
+    def _state(self, at: int, end: int) -> list[bytes]:
+        """Give the first state that begins behind a place, if it is whole and near."""
+        return self.data[at : min(end, at + _TAKEN)].tobytes().split(b"\r")[1:-1][:1]
+
 
 class Scanner:
     """Scans blocks. One object serves several threads."""

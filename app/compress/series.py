@@ -18,6 +18,7 @@ from app.compress.metric_fields import number, parts_of
 from app.compress.metric_goals import Goals
 from app.compress.metric_memory import Block, Memory, Place
 from app.compress.metric_tables import Row, Table, table
+from app.compress.metric_tongues import in_english
 from app.compress.metrics import Recipe, recipe
 from app.compress.thinning import Tracks
 from app.model import Point
@@ -32,10 +33,10 @@ _MOST_IN_VAIN = 200_000  # characters
 _MOST_HEADERS = 64  # lines that were looked at
 # iter(train) [ 510/2046] | loss train (curr): 1.199 | 11.8750 loss, | [batch=160/3200]
 _HINT = re.compile(
-    r"(?:loss|step|iter|epoch|norm|scale|batch|%\||\b(?:ce|nll|xent|mlm)\b)[^#]{0,32}#|# loss|"
-    r"max: # epochs"
+    r"(?:loss|step|iter|epoch|norm|scale|batch|%\||"
+    r"(?<![a-z])(?:ce|nll|xent|mlm|ppl|perplexity)\b)[^#]{0,32}#|# loss|max: # epochs"
 )
-_SURE = re.compile(r"(?:loss|step|\b(?:ce|nll|xent|mlm))[\"' :=]{1,4}#|%\|")
+_SURE = re.compile(r"(?:loss|step|(?<![a-z])(?:ce|nll|xent|mlm|ppl))[\"' :=]{1,4}#|%\|")
 # a number that is no part of a word: a header has none
 _LONE_NUMBER = re.compile(r"(?<![a-z_@])[0-9]|\bnan\b|\binf\b")
 _UNSEEN = Recipe("")
@@ -68,6 +69,8 @@ class SeriesReader:
             self._leave(file)
         self._line = number
         line = text.lower()
+        if not line.isascii():
+            line = in_english(line)
         if self._table is not None:
             row = self._table.row(line)
             if row is not None:
@@ -82,9 +85,13 @@ class SeriesReader:
             or "norm" in line
             or "[batch=" in line
             or " ce" in line
+            or "_ce" in line
+            or "/ce" in line
             or "nll" in line
             or "xent" in line
             or " mlm" in line
+            or "ppl" in line
+            or "perplexity" in line
         ):
             return
         if len(line) > _LONGEST:

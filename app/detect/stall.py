@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from app.detect.frozen import Frozen, frozen
 from app.detect.pace import Pace, pace
 from app.detect.silence import (
     Clocked,
@@ -65,6 +66,9 @@ def stall(
     `trained_before` says that an earlier attempt of the same log printed steps, so that their
     absence in this one means something.
     """
+    stands = frozen(tracks)
+    if stands and not _failed_after(stands.since, found, ("proof", "clue")):
+        return _of_a_bar(stands)
     timeline = clocked(lines)
     if len(timeline) < 2:
         return None
@@ -87,6 +91,12 @@ def stall(
             return None
     sign = silence.last_sign or timeline[0].line
     return Stall(last, sign, silence, _fell_silent(timeline, silence))
+
+
+def _of_a_bar(stands: Frozen) -> Stall:
+    last = stands.since
+    sign = Line(last.file, last.number, raw=last.text, text=last.text, time=last.time)
+    return Stall(last, sign, Silence(last.time or 0.0, stands.seconds, None, 0), ())
 
 
 def _last_to_step(tracks: Sequence[Track], times: Mapping[tuple[int, int], float]) -> Track | None:

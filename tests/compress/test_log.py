@@ -97,6 +97,15 @@ def test_the_last_state_of_a_redrawn_line_is_read():
     assert [(point.step, point.loss) for point in found.points] == [(17, 2.5)]
 
 
+def test_states_of_a_redrawn_line_are_read_up_to_a_number():
+    states = b"\r".join(b"step %d loss 2.5" % step for step in range(1, 3001))
+    steps = [p.step for p in from_streams(io.BytesIO(states + b"\n"), size=1 << 20).points]
+    assert 16 < len(steps) <= log_module._STATES_SPREAD + 16
+    assert steps == sorted(steps)
+    assert steps[-1] == 3000
+    assert steps[0] < 100
+
+
 def test_readings_of_very_many_files_are_bounded(monkeypatch):
     monkeypatch.setattr(log_module, "_MOST_POINTS", 500)
     logs = [b"".join(b"step: %d loss: 1.5\n" % n for n in range(50)) for _ in range(40)]

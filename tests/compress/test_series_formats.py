@@ -285,7 +285,27 @@ FORMATS = [
         "Korean words",
         "[정보] 스텝 40/2500 | 손실(loss) 5.8102 | 기울기 노름(grad_norm) 0.512 | "
         "학습률(lr) 4.4e-05",
-        ("[정보] 스텝 #/# | 손실", 40, 2500, 5.8102, 0.512, None, None),
+        ("[정보] step #/# | 손실", 40, 2500, 5.8102, 0.512, None, None),
+    ),
+    (
+        "Chinese words",
+        "[2026-02-03 11:02:09] 步数 420/9000  损失 3.1402  学习率 2.0e-04",
+        ("[### #] step #/#", 420, 9000, 3.1402, None, None, None),
+    ),
+    (
+        "a loss with a name of its own, among others",
+        "upd=60 | moe/balance_loss=0.011 | train/lm_ce=2.7181 | tok/s=4410",
+        ("upd=# train/lm_ce", 60, None, 2.7181, None, None, None),
+    ),
+    (
+        "nothing but a perplexity",
+        "batch=40 of=900 ppl=21.75 lr=0.0002",
+        ("batch=# of=# ppl", 40, 900, 21.75, None, None, None),
+    ),
+    (
+        "the number of steps beside the step",
+        '{"step": 40, "max_steps": 900, "nll": 2.5}',
+        ('{"step":#, "max_steps":# nll', 40, 900, 2.5, None, None, None),
     ),
 ]
 

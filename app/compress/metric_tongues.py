@@ -1,0 +1,39 @@
+"""Read what a metric line calls its numbers where the words are not English.
+
+A program that speaks Chinese, Japanese, Korean or Russian prints the same quantities in the same
+forms; only the few words before the numbers differ.
+"""
+
+import re
+
+_ENGLISH = {
+    "损失": "loss",
+    "損失": "loss",
+    "손실": "loss",
+    "потери": "loss",
+    "步数": "step",
+    "迭代": "iter",
+    "ステップ": "step",
+    "스텝": "step",
+    "단계": "step",
+    "шаг": "step",
+    "轮次": "epoch",
+    "エポック": "epoch",
+    "에폭": "epoch",
+    "эпоха": "epoch",
+    "学习率": "lr",
+    "学習率": "lr",
+    "학습률": "lr",
+    "验证": "val ",
+    "検証": "val ",
+    "검증": "val ",
+    "困惑度": "ppl",
+    "梯度范数": "grad_norm",
+}
+# 손실(loss) 6.0511 says it in English too
+_FOREIGN = re.compile(rf"({'|'.join(_ENGLISH)})(?!\()")
+
+
+def in_english(line: str) -> str:
+    """Put the English words of metrics in place of others; `line` is in lower case."""
+    return _FOREIGN.sub(lambda word: _ENGLISH[word[1]], line)
