@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import groupby
 from math import isfinite
 
 from app.detect.attempts import cut
@@ -115,7 +116,18 @@ def _located(lines: Sequence[Line], marks: Sequence[Marked], sighted: Sighted) -
 
 
 def _steps_made(points: Sequence[Point]) -> int:
-    """The last step's number, or how many were seen where numbers begin anew or are not told."""
+    """The last step's number, or how many were seen where numbers begin anew or are not told.
+
+    Each rank tells of the same steps. Where they print into one file without their names, the same
+    number comes several times in a row, and counts once.
+    """
     steps = {point.step for point in points if point.step is not None}
-    losses = sum(point.loss is not None for point in points)
-    return max(len(steps), max(steps, default=0), losses)
+    seen: dict[tuple[int, int | None], list[int | None]] = {}
+    for point in points:
+        if point.loss is not None:
+            seen.setdefault((point.file, point.rank), []).append(point.step)
+    return max(len(steps), max(steps, default=0), *map(_in_turn, seen.values()), 0)
+
+
+def _in_turn(steps: Sequence[int | None]) -> int:
+    return sum(len(list(same)) if step is None else 1 for step, same in groupby(steps))

@@ -1,5 +1,7 @@
 """From kept lines to what each attempt shows."""
 
+import pytest
+
 from app.detect.detect import Sighted, detect, look
 from app.model import Compressed, Detected, Job, LogFile, Point
 from app.rulebook.compiled import Compiled
@@ -119,3 +121,19 @@ def test_a_loss_in_the_source_of_a_check_is_none() -> None:
     points = tuple(Point(0, line.number, "loss", loss=float("nan")) for line in lines)
     sighted = look(Compressed((LogFile("0.log", 0, 2, 2),), lines, (), points), compiled)
     assert [point.number for point in sighted.log.points] == [2]
+
+
+@pytest.mark.parametrize(
+    ("told", "made"),
+    [
+        ([(rank, step) for step in range(1, 6) for rank in (0, 1, 2)], 5),
+        ([(None, step) for step in range(1, 6) for _ in range(3)], 5),
+        ([(None, step) for _epoch in range(3) for step in range(1, 6)], 15),
+        ([(rank, None) for _step in range(7) for rank in (0, 1)], 7),
+        ([(0, 500), (0, 510)], 510),
+    ],
+    ids=["named ranks", "ranks without names", "numbers begin anew", "no numbers", "some steps"],
+)
+def test_steps_are_counted_once_however_many_ranks_tell_of_them(told, made):
+    points = tuple(Point(0, 1, "step #", rank=rank, step=step, loss=2.0) for rank, step in told)
+    assert found(seen("all is well\n", points=points)).steps == made
