@@ -108,7 +108,7 @@ def _end(detected: Detected) -> Iterator[str]:
         yield "nobody says that the job is done"
     if ending.failed:
         yield f"a launcher says that it failed: {_quoted(ending.failed)}"
-    yield f"steps that training made: {detected.steps or 'none are seen'}"
+    yield f"steps that training made, by its metrics: {detected.steps or 'none are seen'}"
 
 
 def _quoted(line: Line) -> str:
