@@ -25,7 +25,7 @@ Action = Literal[
     "resubmit",
     "none",
 ]
-EndGrade = Literal["trainer", "wrapper", "hint"]
+EndGrade = Literal["trainer", "wrapper", "hint", "sign"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,8 @@ class Sighting:
 
     `strength` is the signal's, or less where the place speaks against it: an exception that was
     caught and logged is a clue at most. `doubt` says what words weakened it; it `stands` unless
-    they leave nothing of it.
+    they leave nothing of it. What is `survivable` ends a process only if nobody catches it, and
+    nothing shows that nobody did.
     """
 
     signal: str
@@ -147,6 +148,7 @@ class Sighting:
     facts: Mapping[str, str] = field(default_factory=dict)
     doubt: str = ""
     stands: bool = True
+    survivable: bool = False
 
 
 @dataclass(frozen=True, slots=True)

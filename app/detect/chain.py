@@ -31,6 +31,7 @@ _TELLS_OF_FAILURE = re.compile(
     r"(?i)error|exception|fail|caught|traceback|unable|could ?n.t|cannot|retry|skipp|ignor"
     r"|fall(?:s|ing)? ?back|without|unavailable|(?:could|is|are) not|missing|instead"
 )
+_ENDS_THE_PROCESS = re.compile(r"(?i)\b(?:un|not )(?:caught|handled)\b")
 _EXIT_CODE = re.compile(r"exit ?code", re.IGNORECASE)
 # The interpreter calls these on its way, and prints what they raise.
 _NOBODY_CALLS = frozenset({"__del__", "_run_finalizers", "_run_exitfuncs", "_exitfunc"})
@@ -44,7 +45,11 @@ _INDENTED_BY_LOGGERS = 8
 def resolve(chain: Chain) -> tuple[Raised, ...]:
     """Give the exceptions that a chain goes back to; one, unless it carries several."""
     members = _named(chain)
-    return tuple(_origins(chain, members, _kind(chain, members))) if members else ()
+    if not members:
+        return ()
+    top = _is_from_the_top(chain, members)
+    found = _origins(chain, members, _kind(chain, members))
+    return tuple(replace(raised, from_the_top=top) for raised in found)
 
 
 def _named(chain: Chain) -> list[Member]:
@@ -185,6 +190,14 @@ def _kind(chain: Chain, members: Sequence[Member]) -> Kind:
     return "uncaught"
 
 
+def _is_from_the_top(chain: Chain, members: Sequence[Member]) -> bool:
+    """Say whether a chain begins where a program does: nobody on the way caught it."""
+    block = members[-1][1]
+    if block.frames:
+        return block.frames[0][2] in _OUTERMOST
+    return chain.members[0][1].headed
+
+
 def _is_behind_logger(line: Line) -> bool:
     position = line.raw.find(HEADER)
     return position > 0 and _LEVEL.search(line.raw[max(0, position - 300) : position]) is not None
@@ -203,4 +216,6 @@ def _is_logged(before: Sequence[Line], outermost: Block) -> bool:
     if record is None or level is None or _EXIT_CODE.search(record.raw):
         return False
     told = record.raw[level.end() :]
+    if _ENDS_THE_PROCESS.search(told):
+        return False
     return bool(level["bad"] or level["ebad"] or _TELLS_OF_FAILURE.search(told))

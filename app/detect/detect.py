@@ -15,7 +15,8 @@ from app.detect.health import health
 from app.detect.leads import leads
 from app.detect.locate import exits, locate
 from app.detect.logged import with_last_words
-from app.detect.meaning import understand
+from app.detect.meaning import understand, understand_mentioned
+from app.detect.mentioned import find_mentioned
 from app.detect.reported import reported
 from app.detect.signals import is_benign, marks, sight
 from app.detect.traceback import find_raised
@@ -50,8 +51,11 @@ def look(log: Compressed, compiled: Compiled) -> Sighted:
     log = _without_quoted_losses(log, compiled)
     marked = marks(log.lines, compiled)
     on_lines = sight(log.lines, compiled)
-    raised = find_raised(log.lines, partial(is_benign, compiled=compiled))
+    harmless = partial(is_benign, compiled=compiled)
+    raised = find_raised(log.lines, harmless)
     sightings = understand(raised, on_lines, compiled)
+    mentioned = find_mentioned(log.lines, raised, harmless)
+    sightings = understand_mentioned(mentioned, sightings, compiled)
     return Sighted(log, sightings, marked, cut(log, marked, sightings), locate(log.lines, marked))
 
 
@@ -74,11 +78,11 @@ def detect(sighted: Sighted, attempt: Attempt, compiled: Compiled, job: Job) -> 
     shown = [s for s in sighted.sightings if attempt.holds(s.line.file, s.line.number)]
     own = with_windows(shown, own_points, compiled)
     ended = exits(own_marks)
-    end = ending(own_marks, own_points)
+    lines = [line for line in log.lines if attempt.holds(line.file, line.number)]
+    end = ending(own_marks, own_points, lines)
     own = with_last_words(own, own_points, ended, end, compiled)
     standing, survived = without_recovered(own, own_points, finished=end.finished == "trainer")
     standing = with_silent_deaths(standing, ended, compiled)
-    lines = [line for line in log.lines if attempt.holds(line.file, line.number)]
     found = group(standing, compiled)
     trained_before = len(own_points) < len(log.points) and attempt is not sighted.attempts[0]
     ill, remarks = health(own_points, lines, end, found, own_marks, trained_before=trained_before)

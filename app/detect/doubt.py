@@ -49,6 +49,11 @@ def weigh(signal: Signal, met: Met, raw: str) -> tuple[Strength | None, Objectio
     return worst
 
 
+def speaks_against(met: Met) -> Objection | None:
+    """Give what speaks against a match that no signal made, the level aside."""
+    return next(_objections(met, None, general=False), None)
+
+
 _RETRIED: _Down = {"proof": "clue", "clue": "echo"}
 _QUIET: _Down = {"proof": "clue", "clue": "clue", "echo": "echo"}
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 from app.model import Line
 
-Kind = Literal["uncaught", "logged", "ignored", "reported", "bare"]
+Kind = Literal["uncaught", "logged", "ignored", "reported", "bare", "told", "mentioned"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +15,8 @@ class Raised:
 
     `line` names the exception; for C++ it is the `what():` line. `first`, `last` and `lines` span
     the whole block with every chained traceback. Members of `cause_of` have no chain of their own.
-    `code` is the source line of the innermost frame, where the traceback shows it.
+    `code` is the source line of the innermost frame, where the traceback shows it. `from_the_top`
+    says that the traceback begins where a program or a thread does, as what nobody caught does.
     """
 
     type: str
@@ -29,6 +30,7 @@ class Raised:
     kind: Kind
     cause_of: tuple["Raised", ...] = ()
     code: str = ""
+    from_the_top: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,8 @@ def without_recovered(
 ) -> tuple[tuple[Sighting, ...], tuple[Sighting, ...]]:
     """Drop what training survived: clues and echoes after which its printer made many more steps.
 
-    Where the trainer says that it `finished`, it survived proofs as well.
+    So it is with an exception that somebody may have caught, for all that it is printed as if
+    nobody had. Where the trainer says that it `finished`, it survived proofs as well.
 
     Returns what is left, and what was dropped.
     """
@@ -73,7 +74,9 @@ def without_recovered(
     left: list[Sighting] = []
     survived: list[Sighting] = []
     for sighting in sightings:
-        gone = sighting.strength in mild and steps.go_on_after(sighting.line)
+        gone = (sighting.strength in mild and steps.go_on_after(sighting.line)) or (
+            sighting.survivable and steps.go_on_after(sighting.line, of_its_own=True)
+        )
         (survived if gone else left).append(sighting)
     return tuple(left), tuple(survived)
 
@@ -90,18 +93,21 @@ class _Steps:
         for point in sorted(points, key=lambda point: -point.number):
             if point.step is not None or (point.loss is not None and not evaluates(point)):
                 self._of[point.file][point.rank].append(point)
-        self._ends: dict[tuple[int, int | None], int] = {}
+        self._ends: dict[tuple[int, int | None, bool], int] = {}
 
-    def go_on_after(self, line: Line) -> bool:
-        key = line.file, line.rank
+    def go_on_after(self, line: Line, *, of_its_own: bool = False) -> bool:
+        """Say whether the printer of a line, and `of_its_own` nobody else, made steps after it."""
+        key = line.file, line.rank, of_its_own
         if key not in self._ends:
-            self._ends[key] = self._end(line.file, line.rank)
+            self._ends[key] = self._end(*key)
         return line.number < self._ends[key]
 
-    def _end(self, file: int, rank: int | None) -> int:
+    def _end(self, file: int, rank: int | None, of_its_own: bool) -> int:
         """Walk back from the end until so many steps were met as show that it went on."""
         of_rank = self._of.get(file, {})
         ranks = of_rank if rank is None else {None, rank} & of_rank.keys()
+        if of_its_own:
+            ranks = {rank} & of_rank.keys()
         own = list(merge(*(of_rank[own] for own in ranks), key=lambda point: -point.number))
         numbered = any(point.step is not None and point.loss is not None for point in own)
         steps: dict[str, set[int | str]] = defaultdict(set)

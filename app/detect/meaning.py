@@ -8,6 +8,7 @@ only sends its reader to what was printed before reports somebody else's error.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from app.detect.logged import LOGGED
 from app.detect.signals import is_benign, standing
@@ -27,7 +28,14 @@ _RANK: Mapping[Strength, int] = {"proof": 3, "clue": 2, "echo": 1, "context": 0}
 _BY_TEXT = 3
 _BY_PLAIN_WORDS = 0
 _MORE_THAN_ECHOES = 1_000  # of two readings that say little, a class goes before words that echo
-_AT_MOST: Mapping[str, Strength] = {"logged": "clue", "bare": "clue", "reported": "echo"}
+_AT_MOST: Mapping[str, Strength] = {
+    "logged": "clue",
+    "bare": "clue",
+    "told": "clue",
+    "mentioned": "echo",
+    "reported": "echo",
+}
+_OFTEN_CAUGHT = frozenset({"OutOfMemoryError"})  # whatever the form in which it is printed
 
 
 def understand(
@@ -35,7 +43,11 @@ def understand(
 ) -> tuple[Sighting, ...]:
     """Replace what was sighted inside tracebacks by one sighting for each exception."""
     inside = {(r.line.file, number) for r in raised for number in r.lines}
-    outside = [s for s in standing(on_lines) if (s.line.file, s.line.number) not in inside]
+    outside = [
+        replace(s, survivable=_cause(s.signal, compiled) in _OFTEN_CAUGHT)
+        for s in standing(on_lines)
+        if (s.line.file, s.line.number) not in inside
+    ]
     on_line: dict[tuple[int, int], list[Sighting]] = {}
     for sighting in on_lines:
         on_line.setdefault((sighting.line.file, sighting.line.number), []).append(sighting)
@@ -46,6 +58,26 @@ def understand(
     ]
     found = [*outside, *(meaning for meaning in meanings if meaning)]
     return tuple(sorted(found, key=lambda s: (s.line.file, s.line.number)))
+
+
+def understand_mentioned(
+    mentioned: Iterable[Raised], sightings: Sequence[Sighting], compiled: Compiled
+) -> tuple[Sighting, ...]:
+    """Add what exceptions without a traceback mean, but on lines that say it in better words."""
+    said = {
+        (s.line.file, s.line.number)
+        for s in sightings
+        if s.strength != "context" and not compiled.rulebook.signal_named[s.signal].general
+    }
+    meanings = (
+        _meaning(r, {}, compiled) for r in mentioned if (r.line.file, r.line.number) not in said
+    )
+    found = [*sightings, *(meaning for meaning in meanings if meaning)]
+    return tuple(sorted(found, key=lambda s: (s.line.file, s.line.number)))
+
+
+def _cause(signal: str, compiled: Compiled) -> str:
+    return compiled.rulebook.signal_named[signal].cause
 
 
 _Fit = tuple[tuple[int, int, int], Signal, Mapping[str, str]]
@@ -86,6 +118,7 @@ def _meaning(
         strength=strength,
         facts={**_facts(told), **facts},
         doubt=LOGGED if kind == "logged" and strength != signal.strength else "",
+        survivable=not raised.from_the_top,
     )
 
 

@@ -55,10 +55,11 @@ _ONE_LINERS = frozenset(
 # /opt/conda/lib/python3.10/multiprocessing/resource_tracker.py:224: UserWarning: ...
 _SOMEBODY_ELSE = re.compile(
     r"[\[<(]*\d{4}[-/.]\d\d[-/.]\d\d|[\[<(]*\d\d:\d\d:\d\d|\[?[IWEFC]\d{3,4} \d|\[\d\d/\d\d"
-    r"|\[ *\d{1,9}\.\d{3,9}\] |\[[\w.-]{1,64}:\d{1,9}(?::\d{1,9})?\] "
+    r"|\[ *\d{1,9}\.\d{3,9}\] |\[[\w.-]{1,64}:\d{1,9}(?: *:\d{1,9}){0,2}\] "
     r"|[\[<(]*(?:INFO|WARN(?:ING)?|ERROR|DEBUG|CRITICAL|FATAL|NOTICE|info|warning|error)[\])>: |]"
     r"|\[(?:rank|default)?\d+\]|\S{1,300}:\d{1,6}: \w*Warning: "
     r"|[a-z][a-z0-9_./-]{1,60}(?:\[\d{1,9}\])?: [^ ]|NVRM: |[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d "
+    r"|[./~]\S{0,300}: line \d+: "
     r"|\++ |\$ |[=*#~_-]{8,}|\*\*\* |\s*\d{1,3}%\||:::MLLOG|\S+ NCCL (?:INFO|WARN)"
     r"|Set the environment variable HYDRA_FULL_ERROR|Process \w+-\d+|Killing subprocess|Exiting"
     r"|(?:\w{1,20} ){0,2}(?:[Ee]poch|[Ss]tep|[Ii]ter(?:ation)?)[ :\[=#]+\d|Primary job +terminated"

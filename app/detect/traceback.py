@@ -153,10 +153,15 @@ class _Reading:
 
 def _spoken(text: str) -> str:
     """Take a printed line out of the record that a container runtime wrapped it in."""
-    if text.startswith("{") and _EXTRA not in text and (match := _RECORD.search(text)):
-        said = _ESCAPED.sub(_unescape, match[1]).rstrip("\n")
+    if text.startswith("{") and _EXTRA not in text and (said := _longest_said(text)) is not None:
+        said = _ESCAPED.sub(_unescape, said).rstrip("\n")
         return text if "\n" in said else said
     return text[len("stderr F ") :] if text.startswith(_STREAMS) else text
+
+
+def _longest_said(text: str) -> str | None:
+    # {"level":"info","msg":"stderr","line":"KeyError: 'text'"}
+    return max((match[1] for match in _RECORD.finditer(text)), key=len, default=None)
 
 
 def _names_exception(text: str) -> bool:

@@ -1,5 +1,7 @@
 """One finding a signal: how often, how strong, when it began, and what training survived."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -160,6 +162,15 @@ def test_a_clue_or_an_echo_that_training_survived_is_left_aside(strength: Streng
     assert left(clue, steps(11, 12, 13, 14))
     assert left(clue, steps(5, 6, 7, 8, 9, 10))
     assert left(clue, [])
+
+
+def test_so_is_a_proof_that_somebody_may_have_caught_if_its_own_printer_went_on() -> None:
+    caught = replace(seen(a_line(10)), survivable=True)
+    assert not left(caught, steps(11, 12, 13, 14, 15))
+    assert left(caught, steps(11, 12, 13, 14))
+    assert left(seen(a_line(10)), steps(11, 12, 13, 14, 15))
+    of_rank = replace(caught, line=a_line(10, rank=3))
+    assert left(of_rank, steps(11, 12, 13, 14, 15))
 
 
 def test_the_same_step_printed_again_is_no_progress() -> None:

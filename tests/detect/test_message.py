@@ -27,6 +27,8 @@ from tests.detect.written_logs import NATIVE, read, the_one
         ("RuntimeError: one\nwandb: two", "one"),
         ("RuntimeError: one\nEval Epoch: 4 [2/9]", "one"),
         ("RuntimeError: one\n+ exit 1", "one"),
+        ("RuntimeError: one\n./run.sh: line 4: 211 Aborted (core dumped) python a.py", "one"),
+        ("RuntimeError: one\n[n7:12 :0:12] Caught signal 6 (Aborted)", "one"),
         ("RuntimeError: one\n[W304 11:12:13.123 Store.cpp:5] two", "one"),
     ],
 )
