@@ -15,7 +15,7 @@ from app.detect.findings import fill
 from app.detect.signals import marks, sight, standing
 from app.errors import SourceError
 from app.model import Diagnosis, Job, Line, Marked, Prefix
-from app.pipeline import Limits, judged
+from app.pipeline import Limits, Watch, judged
 from app.read.follow import Following
 from app.read.prefix import PrefixReader
 from app.read.terminal import clean
@@ -64,7 +64,7 @@ def follow(
 
     A line that says how the job ended shortens the wait.
     """
-    started = time.perf_counter()
+    watch = Watch()
     read = PrefixReader(time.gmtime().tm_year).read
     watcher = _Watcher(following, compiled, read, tell)
     log = compress(
@@ -75,9 +75,10 @@ def follow(
         watch=watcher.see,
     )
     watcher.say()
+    watch.lap("read")
     if not log.total_lines:
         raise SourceError(f"{name}: the log is empty")
-    return judged(log, compiled, job=job, limits=limits, started=started).diagnosis
+    return judged(log, compiled, job=job, limits=limits, watch=watch).diagnosis
 
 
 @dataclass(slots=True)

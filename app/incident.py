@@ -74,3 +74,15 @@ class Recalled:
     precedents: tuple[Precedent, ...] = ()
     agreed: str | None = None
     note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IndexState:
+    """How the index over incidents fares: `whole`, `filling` or `gone`.
+
+    `indexed` counts what it holds, `known` what it should.
+    """
+
+    state: str
+    indexed: int
+    known: int

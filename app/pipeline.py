@@ -8,7 +8,7 @@ What a model makes of a doubt that is left, `consult` tells.
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
@@ -55,6 +55,20 @@ class Limits:
 Progress = Callable[[int], None]
 
 
+class Watch:
+    """Adds up the seconds of each stage, from the moment when it is made."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, stage: str) -> None:
+        """Count the time since the last lap to a stage."""
+        now = time.perf_counter()
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._last
+        self._last = now
+
+
 class Memory(Protocol):
     """What knows past incidents; it never raises, the note says what it could not do."""
 
@@ -64,7 +78,10 @@ class Memory(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A diagnosis by rules and memory, with what a second look at the same log needs."""
+    """A diagnosis by rules and memory, with what a second look at the same log needs.
+
+    `seconds` are those of its stages: read, detect, judge, recall, recover.
+    """
 
     diagnosis: Diagnosis
     sighted: Sighted
@@ -73,6 +90,7 @@ class Case:
     course: Course
     compiled: Compiled
     sources: tuple[Source, ...] = ()
+    seconds: Mapping[str, float] = field(default_factory=dict)
 
     def digest(self, budget_tokens: int) -> str:
         """Write the digest anew within another budget."""
@@ -108,12 +126,13 @@ def examine(
     progress: Progress | None = None,
 ) -> Case:
     """Diagnose, and keep what led there."""
-    started = time.perf_counter()
+    watch = Watch()
     files = sources(inputs)
     log = _compressed(files, compiled, limits, progress)
+    watch.lap("read")
     if not log.total_lines and not (job and _is_told_of(job)):
         raise SourceError(f"{files[0].name}: the log is empty")
-    case = judged(log, compiled, job=job, memory=memory, limits=limits, started=started)
+    case = judged(log, compiled, job=job, memory=memory, limits=limits, watch=watch)
     return replace(case, sources=files)
 
 
@@ -124,34 +143,38 @@ def judged(
     job: Job | None = None,
     memory: Memory | None = None,
     limits: Limits = Limits(),  # noqa: B008  # a frozen value
-    started: float | None = None,
+    watch: Watch | None = None,
 ) -> Case:
     """Judge a log that was compressed before; the second half of a diagnosis.
 
-    `started` is when the first half began, by `time.perf_counter`.
+    `watch` was started when the first half began.
     """
-    started = time.perf_counter() if started is None else started
+    watch = watch or Watch()
     job = job or Job()
     sighted = look(log, compiled)
-    *earlier, (detected, verdict, root) = _verdicts(sighted, compiled, job)
+    *earlier, (detected, verdict, root) = _verdicts(sighted, compiled, job, watch)
     told = _told(sighted, [verdict for _, verdict, _ in earlier])
     rulebook = compiled.rulebook
     snippet, recalled = _recalled(sighted, detected, verdict, memory)
+    watch.lap("recall")
     found = remembered(verdict, recalled, rulebook)
     went = course(detected, verdict, [before for _, before, _ in earlier])
+    advice = by_precedent(found, rulebook) if found else plan(verdict, root, rulebook, job, went)
+    shown = digest(log, _faults(detected, root), sighted.attempts, limits.digest_tokens)
+    watch.lap("recover")
     diagnosis = Diagnosis(
         verdict=found or verdict,
-        plan=by_precedent(found, rulebook) if found else plan(verdict, root, rulebook, job, went),
+        plan=advice,
         attempts=told,
-        log=_stats(log, time.perf_counter() - started),
+        log=_stats(log, sum(watch.seconds.values())),
         job=job,
-        digest=digest(log, _faults(detected, root), sighted.attempts, limits.digest_tokens),
+        digest=shown,
         rules=rulebook.fingerprint,
         method="memory" if found else "rules",
         recalled=recalled,
         snippet=snippet,
     )
-    return Case(diagnosis, sighted, detected, root, went, compiled)
+    return Case(diagnosis, sighted, detected, root, went, compiled, seconds=watch.seconds)
 
 
 def compressed(
@@ -232,14 +255,16 @@ def _all_blocks(
 
 
 def _verdicts(
-    sighted: Sighted, compiled: Compiled, job: Job
+    sighted: Sighted, compiled: Compiled, job: Job, watch: Watch
 ) -> list[tuple[Detected, Verdict, Finding | None]]:
     """Judge each attempt; what the caller knows of the job is about the last one."""
     judged = []
     for attempt in sighted.attempts:
         about = job if attempt is sighted.attempts[-1] else Job()
         detected = detect(sighted, attempt, compiled, about)
+        watch.lap("detect")
         verdict, root = judge(detected, compiled.rulebook, sighted.log.files, about)
+        watch.lap("judge")
         judged.append((detected, verdict, root))
     return judged
 

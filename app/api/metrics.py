@@ -7,8 +7,10 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from app.service import Service
+from app.service.outlook import Outlook
 
 _BUCKETS = (0.005, 0.02, 0.1, 0.5, 2, 10, 60, 600)
+_INDEX_STATES = ("whole", "filling", "gone", "down", "off")
 
 
 class Metrics:
@@ -17,6 +19,8 @@ class Metrics:
     def __init__(self, service: Service) -> None:
         self._registry = CollectorRegistry()
         self._registry.register(_OfService(service))
+        self._registry.register(service.timings.stages)
+        self._registry.register(service.timings.answers)
         self._requests = Histogram(
             "firstfault_http_request_seconds",
             "Time from a request to the end of its response",
@@ -54,9 +58,6 @@ class _OfService(Collector):
         yield complete
         yield failed
         yield CounterMetricFamily(
-            "firstfault_diagnosis_seconds", "Time from start to end, summed", tally.seconds
-        )
-        yield CounterMetricFamily(
             "firstfault_diagnosis_cpu_seconds", "CPU time of the workers", tally.cpu_seconds
         )
         yield CounterMetricFamily(
@@ -67,16 +68,61 @@ class _OfService(Collector):
         yield CounterMetricFamily(
             "firstfault_worker_deaths", "Worker processes that were replaced", crew.deaths
         )
-        yield CounterMetricFamily(
-            "firstfault_delivery_failures",
-            "Tries to tell a listener that failed",
-            self._service.listeners.failures,
+        yield GaugeMetricFamily(
+            "firstfault_uploads_in_progress",
+            "Logs that are being sent",
+            self._service.intake.receiving,
         )
+        yield from _of_listeners(self._service)
+        yield from _of_outlook(self._service.lookout.last)
         yield from _of_people(self._service)
         yield from _of_filters(self._service)
         yield from _of_model(self._service)
-        yield GaugeMetricFamily("firstfault_queued", "Diagnoses that wait", crew.queued)
         yield GaugeMetricFamily("firstfault_running", "Diagnoses that run", crew.running)
+
+
+def _of_listeners(service: Service) -> Iterator[Metric]:
+    tries = CounterMetricFamily(
+        "firstfault_deliveries",
+        "Tries to tell a listener: sent, failed (to be tried again), dead (the last one failed)",
+        labels=["listener", "result"],
+    )
+    for (listener, result), count in sorted(service.listeners.tries.items()):
+        tries.add_metric([listener, result], count)
+    yield tries
+
+
+def _of_outlook(outlook: Outlook) -> Iterator[Metric]:
+    """Tell what all replicas share, as it was when this one looked last."""
+    for name, told, counts in (
+        ("unfinished", "Accepted diagnoses without an answer: waiting for a log, or queued",
+         outlook.unfinished),
+        ("oldest_unfinished_seconds", "Time since the oldest of them was accepted",
+         outlook.oldest),
+    ):  # fmt: skip
+        family = GaugeMetricFamily(f"firstfault_{name}", told, labels=["status"])
+        for status, count in counts.items():
+            family.add_metric([status], count)
+        yield family
+    yield GaugeMetricFamily(
+        "firstfault_dead_deliveries", "Messages that no listener took", outlook.dead
+    )
+    yield GaugeMetricFamily(
+        "firstfault_database_up", "Whether the database answers", outlook.database
+    )
+    index = outlook.index
+    states = GaugeMetricFamily(
+        "firstfault_memory_index", "How the index of past incidents fares", labels=["state"]
+    )
+    for state in _INDEX_STATES:
+        states.add_metric([state], state == index.state)
+    yield states
+    yield GaugeMetricFamily(
+        "firstfault_memory_incidents", "Past incidents that are known", index.known
+    )
+    yield GaugeMetricFamily(
+        "firstfault_memory_indexed", "Past incidents that are in the index", index.indexed
+    )
 
 
 def _of_people(service: Service) -> Iterator[Metric]:

@@ -55,5 +55,6 @@ async def readyz(request: Request) -> Response:
 @figures.get("/metrics", response_class=PlainTextResponse)
 async def metrics(request: Request) -> Response:
     """Give the figures for Prometheus."""
+    await request.app.state.service.lookout.look()
     known: Metrics = request.app.state.metrics
     return Response(known.text(), media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -8,11 +8,10 @@ import uvicorn
 
 from app.api.app import create
 from app.api.patience import Guarded
-from app.cli import journal
 from app.cli.configured import configured
 from app.errors import UsageError
 from app.service import Service
-from app.work import worker
+from app.work import journal, worker
 
 _GRACE_SECONDS = 3  # for answers under way; a diagnosis needs none, it is taken up again
 _BACKLOG = 2048
@@ -32,7 +31,7 @@ def serve(
     settings = configured(host=host, port=port)
     if not settings.tokens:
         _refuse_strangers(settings.host)
-    journal.set_up()
+    journal.set_up("service")
     listener = _listen(settings.host, settings.port)
     with listener:
         app = create(Service(settings, prepare))

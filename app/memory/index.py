@@ -13,6 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from app.errors import StoreError
+from app.incident import IndexState
 from app.memory.embed import Vectors
 from app.memory.shelf import Space
 
@@ -88,6 +89,14 @@ class WholeIndex:
     def size(self) -> int:
         """How much is in it."""
         return len(self._held or ())
+
+    @property
+    def state(self) -> IndexState:
+        """How it fares, as far as it was used; may be asked from any thread."""
+        known, held = len(self._wanted), self.size
+        if time.monotonic() < self._gone_until:
+            return IndexState("gone", held, known)
+        return IndexState("filling" if held < known else "whole", held, known)
 
     def near(self, vector: Vectors, most: int) -> tuple[list[str], str | None]:
         """Give ids of near vectors, and what there is to say of the index."""

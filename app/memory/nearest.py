@@ -12,7 +12,7 @@ incidents answer alone, and the answer says so.
 import threading
 from collections.abc import Callable, Mapping, Sequence
 
-from app.incident import Changed, Incident, Precedent, Recalled, Snippet
+from app.incident import Changed, Incident, IndexState, Precedent, Recalled, Snippet
 from app.memory.embed import Embedder, Vectors
 from app.memory.index import Index, WholeIndex
 from app.memory.shelf import Shelf, Space
@@ -91,6 +91,11 @@ class Memory:
     def nearest(self, snippet: Snippet, most: int, but: str | None = None) -> Recalled:
         """Find failures like this one, the likest first; `but` is left out."""
         return self._find(snippet, most, but, least=self._embedder.alike_from)
+
+    @property
+    def state(self) -> IndexState:
+        """How the index fares; waits for nobody."""
+        return self._index.state if self._index else IndexState("whole", 0, 0)
 
     def _find(
         self, snippet: Snippet, most: int, but: str | None = None, least: float = 0.0

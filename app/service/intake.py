@@ -14,10 +14,13 @@ from app.work.roots import LogRoots
 
 
 class LogIntake:
-    """The logs of requests; `uploaded_bytes` counts what came in since the start."""
+    """The logs of requests; `uploaded_bytes` counts what came in since the start.
+
+    `receiving` counts the bodies that are being sent just now.
+    """
 
     def __init__(self, settings: Settings, uploads: Uploads, diagnoses: Diagnoses) -> None:
-        self.uploaded_bytes = 0
+        self.uploaded_bytes = self.receiving = 0
         self.store = object_store(settings)
         self.roots = LogRoots(settings.log_roots, self.store)
         self._uploads = uploads
@@ -27,6 +30,13 @@ class LogIntake:
 
     async def receive(self, chunks: AsyncIterable[bytes]) -> Upload:
         """Keep a log that is being sent, in bounded memory."""
+        self.receiving += 1
+        try:
+            return await self._received(chunks)
+        finally:
+            self.receiving -= 1
+
+    async def _received(self, chunks: AsyncIterable[bytes]) -> Upload:
         bounded = self._bounded(blocks(chunks))
         first = await anext(bounded, b"")
         if not first:

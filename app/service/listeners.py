@@ -8,6 +8,7 @@ webhook-id, which is that of the delivery.
 import asyncio
 import json
 import time
+from collections import Counter
 from collections.abc import Sequence
 
 import structlog
@@ -20,7 +21,9 @@ from app.settings import Listener, Settings
 from app.store.deliveries import Deliveries, Delivery
 from app.store.diagnoses import Diagnoses, Record
 from app.store.threads import StoreThreads
+from app.work import journal
 from app.work.durable import Durable, Kind
+from app.work.timings import Timings
 
 # Seconds from one try to the next, after the example of the Standard Webhooks specification.
 _PAUSES = (5, 300, 1800, 7200, 18_000, 36_000, 36_000)
@@ -41,14 +44,20 @@ class Listeners:
         diagnoses: Diagnoses,
         threads: StoreThreads,
         durable: Durable,
+        timings: Timings,
     ) -> None:
-        self.failures = 0  # tries that failed since the start
+        self.tries: Counter[tuple[str, str]] = Counter()  # by listener and what came of it
+        self._timings = timings
         self._settings = settings
         self._deliveries = deliveries
         self._diagnoses = diagnoses
         self._threads = threads
         self._durable = durable
         durable.offer(Kind(_DELIVER, self._deliver, at_once=_AT_ONCE, glance_seconds=0.2))
+
+    async def dead(self) -> int:
+        """Count the messages that nobody took."""
+        return (await self._threads.run(self._deliveries.counts)).get("dead", 0)
 
     def check(self, url: str) -> str:
         """Give back a callback URL that may be used; raise UsageError for another."""
@@ -97,6 +106,12 @@ class Listeners:
         delivery = await self._threads.insist(self._deliveries.find, id)
         if delivery.status != "pending":
             return
+        request = await self._threads.insist(self._diagnoses.request, delivery.diagnosis_id)
+        with journal.about(delivery.diagnosis_id, request.request_id if request else None):
+            await self._try(delivery)
+
+    async def _try(self, delivery: Delivery) -> None:
+        began = time.monotonic()
         try:
             await self._send(delivery)
         except (NotDelivered, UsageError) as error:
@@ -104,8 +119,11 @@ class Listeners:
                 delivery, str(error), isinstance(error, NotDelivered) and error.final
             )
             return
-        await self._threads.insist(self._deliveries.sent, id)
-        log.info("delivered", delivery_id=id, listener=delivery.listener)
+        finally:
+            self._timings.note("deliver", time.monotonic() - began)
+        await self._threads.insist(self._deliveries.sent, delivery.id)
+        self.tries[delivery.listener, "sent"] += 1
+        log.info("delivered", delivery_id=delivery.id, listener=delivery.listener)
 
     async def _send(self, delivery: Delivery) -> None:
         record = await self._threads.insist(self._diagnoses.find, delivery.diagnosis_id)
@@ -116,8 +134,8 @@ class Listeners:
         await send(where, text, id=delivery.id, secret=self._secret(listener))
 
     async def _failed(self, delivery: Delivery, reason: str, final: bool) -> None:
-        self.failures += 1
         last = final or delivery.tries >= len(_PAUSES)
+        self.tries[delivery.listener, "dead" if last else "failed"] += 1
         tries = await self._threads.insist(self._deliveries.failed, delivery.id, reason, final=last)
         told = {"delivery_id": delivery.id, "listener": delivery.listener, "detail": reason}
         if last:

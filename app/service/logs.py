@@ -47,6 +47,6 @@ class LogsByPath:
         request = Request(new_id(), job, (Place(str(path)),))
         known = await self._threads.run(self._exits.accept, request, f"path:{name}")
         if known.is_new:
-            await self._crew.begin(request, URGENT)
+            await self._crew.enter(request, URGENT)
         await self._crew.until_ended(known.id, wait_seconds)
         return await self._threads.run(self._diagnoses.find, known.id)

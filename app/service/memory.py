@@ -4,13 +4,15 @@ import asyncio
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from app.incident import Incident, Recalled, Snippet
+from app.errors import StoreError
+from app.incident import Incident, IndexState, Recalled, Snippet
 from app.settings import Settings
 from app.store.incidents import Incidents
 from app.store.threads import StoreThreads
 from app.work.keeping import Keeping
 from app.work.recall import Recall
 
+_STATE_SECONDS = 1.0  # whoever asks for figures does not wait long
 _NO_MEMORY = "memory is switched off (FIRSTFAULT_MEMORY)"
 
 
@@ -39,6 +41,16 @@ class IncidentMemory:
         """End the keeper."""
         if self._keeping:
             self._keeping.close()
+
+    async def state(self) -> IndexState:
+        """Tell how the index fares: also `down` without its keeper, `off` without memory."""
+        if self._keeping is None:
+            return IndexState("off", 0, 0)
+        recall = Recall(self._keeping.socket, _STATE_SECONDS)
+        try:
+            return await asyncio.to_thread(recall.state)
+        except StoreError:
+            return IndexState("down", 0, 0)
 
     async def alike(self, snippet: Snippet, most: int, but: str | None = None) -> Recalled:
         """Find past incidents that are like this one, the likest first."""

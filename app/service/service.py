@@ -24,6 +24,7 @@ from app.service.ledger import JobsAndHosts
 from app.service.listeners import Listeners
 from app.service.logs import LogsByPath
 from app.service.memory import IncidentMemory
+from app.service.outlook import Lookout
 from app.service.reclassification import Reclassification
 from app.service.reviews import Reviews
 from app.service.rules import LearnedRules
@@ -51,6 +52,7 @@ from app.work.durable import URGENT, Durable
 from app.work.lane import Lane
 from app.work.presence import Presence
 from app.work.second import Second, is_refining
+from app.work.timings import Timings
 
 _SWEEP_SECONDS = 3600
 _REFINING_GLANCE_SECONDS = 0.5
@@ -108,13 +110,20 @@ class Service:
     def _open_work(self, engine: Engine, lanes: Sequence[Lane], refiners: Sequence[Lane]) -> None:
         """Set up what is done, and by whom; nothing runs yet."""
         settings = self.settings
+        self.timings = Timings()
         self._durable = Durable(settings.database, settings.executor)
         self._presence = Presence(
             settings.executor, Executors(engine), self._threads, self._durable
         )
         self.listeners = Listeners(
-            settings, Deliveries(engine), self._diagnoses, self._threads, self._durable
+            settings,
+            Deliveries(engine),
+            self._diagnoses,
+            self._threads,
+            self._durable,
+            self.timings,
         )
+        self.lookout = Lookout(self._diagnoses, self.listeners, self.memory, self._threads)
         self.filters = WrittenFilters(
             settings, Filters(engine), JobTypes(engine), self._threads, self._durable
         )
@@ -128,6 +137,7 @@ class Service:
             self._durable,
             self._second_order,
             self.listeners.announce,
+            self.timings,
             seconds=settings.diagnosis_seconds + settings.model_seconds,
         )
         self.crew = Crew(
@@ -139,6 +149,7 @@ class Service:
             self.filters.notice,
             self.listeners.announce,
             self.second.begin,
+            self.timings,
             queue_limit=settings.queue_limit,
             diagnosis_seconds=settings.diagnosis_seconds,
         )
@@ -272,6 +283,7 @@ class Service:
             types=self.filters.types_for(request.job.job_type),
             refines=self._asking is not None,
             store=self.intake.store,
+            request_id=request.request_id,
         )
 
     def _second_order(self, request: Request) -> worker.Order:

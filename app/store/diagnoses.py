@@ -8,9 +8,10 @@ after a crash, and a finished one has its answer and its status together.
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TypeVarTuple
 
+import structlog
 from sqlalchemy import Engine, Select, bindparam, func, insert, select
 from sqlalchemy import Row as Found
 
@@ -18,7 +19,7 @@ from app.errors import NotFound, NotReady
 from app.model import Job
 from app.store import endings
 from app.store.database import transaction
-from app.store.ids import first_id_at, is_id
+from app.store.ids import accepted_at, first_id_at, is_id
 from app.store.outcome import Fault, Outcome
 from app.store.tables import DiagnosisRow as Row
 
@@ -37,13 +38,14 @@ _ENTRIES = select(
     Row.cause, Row.domain, Row.confidence, Row.action, Row.summary,
 )  # fmt: skip
 _WAITS = Row.status.in_(("queued", "waiting"))
-_ASKED = select(Row.id, Row.job, Row.sources, Row.status)
+_ASKED = select(Row.id, Row.job, Row.sources, Row.status, Row.request_id)
 _UNFINISHED = _ASKED.where(_WAITS).order_by(Row.id)
 _REQUEST = _ASKED.where(_BY_ID)
 _PRESENT = select(
     Row.id, Row.job, Row.sources, Row.status, Row.cause, Row.action, Row.restart, Row.method
 )
 _COUNT = select(func.count()).select_from(Row).where(_WAITS)
+_BACKLOG = select(Row.status, func.count(), func.min(Row.id)).where(_WAITS).group_by(Row.status)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +65,24 @@ class Place:
 Origin = Upload | Place
 
 
+def _request_id() -> str | None:
+    found = structlog.contextvars.get_contextvars().get("request_id")
+    return str(found) if found else None
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One diagnosis that was asked for."""
+    """One diagnosis that was asked for.
+
+    `request_id` is that of the HTTP request that is being served, unless it is told.
+    """
 
     id: str
     job: Job
     origins: tuple[Origin, ...]
     status: str = "queued"
     callback_url: str | None = None
+    request_id: str | None = field(default_factory=_request_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,18 +189,24 @@ class Diagnoses:
         """List what was accepted and has not ended, oldest first."""
         with transaction(self._engine) as connection:
             rows = connection.execute(_UNFINISHED).all()
-        return [Request(row[0], _job(row[1]), _origins(row[2]), row[3]) for row in rows]
+        return list(map(_request, rows))
 
     def count_unfinished(self) -> int:
         """Count them."""
         with transaction(self._engine) as connection:
             return connection.execute(_COUNT).scalar_one()
 
+    def backlog(self) -> dict[str, tuple[int, float]]:
+        """Count them by status, each with when the oldest was accepted."""
+        with transaction(self._engine) as connection:
+            rows = connection.execute(_BACKLOG).all()
+        return {row[0]: (row[1], accepted_at(row[2])) for row in rows}
+
     def request(self, id: str) -> Request | None:
         """Read what was asked, None where that is not known."""
         with transaction(self._engine) as connection:
             row = connection.execute(_REQUEST, {"id_": id}).one_or_none()
-        return Request(row[0], _job(row[1]), _origins(row[2]), row[3]) if row else None
+        return _request(row) if row else None
 
     def present(self, ids: Sequence[str]) -> list[Present]:
         """Give what is known of these, in the order of their ids."""
@@ -225,11 +242,17 @@ def row_of(request: Request) -> dict[str, object]:
         "status": request.status,
         "created_at": time.time(),
         "callback_url": request.callback_url,
+        "request_id": request.request_id,
         "cluster": request.job.cluster,
         "job_id": request.job.job_id,
         "job": _job_text(request.job),
         "sources": json.dumps([asdict(origin) for origin in request.origins]),
     }
+
+
+def _request(row: Found[str, str, str, str, str | None]) -> Request:
+    id, job, origins, status, request_id = row
+    return Request(id, _job(job), _origins(origins), status, request_id=request_id)
 
 
 def _job_text(job: Job) -> str:

@@ -25,7 +25,7 @@ _PRESENT = select(
     *(getattr(Row, name) for name in _KEPT),
 ).where(_BY_ID, Row.status.in_(("complete", "failed")))  # fmt: skip
 _CLUSTER = select(Row.cluster).where(_BY_ID)
-_BESIDE = ("remembered", "blames", "kept")  # of an outcome, kept in other tables
+_BESIDE = ("remembered", "blames", "kept", "seconds")  # of an outcome, not of its row
 
 
 def finish(connection: Connection, id: str, result: Outcome | Fault) -> bool:

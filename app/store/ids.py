@@ -21,6 +21,14 @@ def first_id_at(seconds: float) -> str:
     return _written(milliseconds << _RANDOM_BITS)
 
 
+def accepted_at(id: str) -> float:
+    """Tell when an id was given, in seconds since the epoch."""
+    number = 0
+    for digit in id.rpartition("_")[2]:
+        number = number << 5 | _ALPHABET.index(digit)
+    return (number >> _RANDOM_BITS) / 1000
+
+
 def is_id(text: str) -> bool:
     """Say whether this could be an id at all."""
     return _FORM.fullmatch(text) is not None

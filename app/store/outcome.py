@@ -1,6 +1,7 @@
 """How a diagnosis ended: with an answer, or with a fault. Light, since every worker imports it."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from app.incident import Snippet
 from app.model import Job
@@ -26,7 +27,10 @@ class Blame:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A finished answer as JSON, the digest, and what lists and filters need to know of it."""
+    """A finished answer as JSON, the digest, and what lists and filters need to know of it.
+
+    `seconds` are those that its stages took.
+    """
 
     answer: str
     digest: str
@@ -44,6 +48,7 @@ class Outcome:
     remembered: Remembered | None = None
     seen: Seen | None = None
     kept: bytes | None = None  # the compressed log
+    seconds: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,6 +60,7 @@ class DiagnosisRow(Table):
     restart: Mapped[bool | None] = mapped_column(Boolean)
     last_step: Mapped[int | None] = mapped_column(BigInteger)
     revision: Mapped[int] = mapped_column(Integer, server_default="1")
+    request_id: Mapped[str | None] = mapped_column(String(64))
 
     __table_args__ = (
         Index("ix_diagnoses_status", "status"),

@@ -17,15 +17,18 @@ import structlog
 
 from app.errors import Busy, FirstFaultError, StoreError
 from app.store.diagnoses import Diagnoses, Request
+from app.store.ids import accepted_at
 from app.store.outcome import Fault, Outcome
 from app.store.threads import StoreThreads
-from app.work import worker
+from app.work import journal, worker
 from app.work.durable import PATIENT, USUAL, Durable, Kind
 from app.work.lane import Lane
+from app.work.timings import Timings
 from app.written import Seen
 
 _GLANCE_SECONDS = 0.2  # how often those are looked at that somebody watches
 _AHEAD = 2  # diagnoses that are taken from the book for each lane, so that none stands idle
+_MOST_ENTERED = 10_000  # whose wait is known; others may be made by another process
 _KIND, _AGAIN = "diagnose", "diagnose_again"
 
 _GIVEN_UP = Fault(
@@ -83,7 +86,8 @@ class Crew:
 
     `write_order` says what a worker is told; `notice` is given what a log tells of its type of
     job. `announce` is called after each answer, and again where the process died before it was
-    done. Before that, `refine` is asked to have the answer refined, where it is to be.
+    done. Before that, `refine` is asked to have the answer refined, where it is to be. `timings`
+    is told how long each stage took.
     """
 
     def __init__(
@@ -96,6 +100,7 @@ class Crew:
         notice: Callable[[str, Seen], Awaitable[None]],
         announce: Callable[[str], Awaitable[None]],
         refine: Callable[[str], Awaitable[None]],
+        timings: Timings,
         *,
         queue_limit: int,
         diagnosis_seconds: float,
@@ -111,6 +116,8 @@ class Crew:
         self._notice = notice
         self._announce = announce
         self._refine = refine
+        self._timings = timings
+        self._entered: dict[str, float] = {}
         self._queue_limit = queue_limit
         self._diagnosis_seconds = diagnosis_seconds
         self._live: dict[str, _Live] = {}
@@ -162,12 +169,20 @@ class Crew:
         await self.admit()
         await self._threads.run(self._diagnoses.add, request)
         try:
-            await self.begin(request, priority)
+            await self.enter(request, priority)
         except StoreError as error:
             log.warning("entrusted later", diagnosis_id=request.id, detail=str(error))
 
-    async def begin(self, request: Request, priority: int = USUAL) -> None:
+    async def begin(self, request: Request) -> None:
+        """Have a diagnosis made that is in the database, now that its log is quiet."""
+        self._timings.note("log", time.time() - accepted_at(request.id))
+        await self.enter(request)
+
+    async def enter(self, request: Request, priority: int = USUAL) -> None:
         """Have a diagnosis made that is in the database."""
+        self._entered[request.id] = time.monotonic()
+        if len(self._entered) > _MOST_ENTERED:
+            del self._entered[next(iter(self._entered))]
         await self._durable.entrust(_KIND, request.id, request.id, priority=priority)
 
     async def remake(self, id: str, why: str, mark: str) -> None:
@@ -181,7 +196,7 @@ class Crew:
         unfinished = await self._threads.run(self._diagnoses.unfinished)
         waiting = [request for request in unfinished if request.status == "queued"]
         for request in waiting:
-            await self.begin(request)
+            await self.enter(request)
         for id in await self._durable.lost(_KIND, [request.id for request in waiting]):
             log.error("given up", diagnosis_id=id)
             await self._threads.run(self._diagnoses.finish, id, _GIVEN_UP)
@@ -229,16 +244,22 @@ class Crew:
         request = await self._threads.insist(self._diagnoses.request, id)
         if request is None or id in self._live:
             return
-        if request.status == "queued":
-            live = self._live[id] = _Live()
-            try:
-                async with self._lane() as lane:
-                    live.run(lane)
-                    await self._diagnose(request, lane)
-            finally:
-                del self._live[id]
-                live.changed.set()
-        await self._answered(id)
+        with journal.about(id, request.request_id):
+            if request.status == "queued":
+                await self._make_live(request)
+            await self._answered(id)
+
+    async def _make_live(self, request: Request) -> None:
+        live = self._live[request.id] = _Live()
+        try:
+            async with self._lane() as lane:
+                live.run(lane)
+                if entered := self._entered.pop(request.id, None):
+                    self._timings.note("queue", time.monotonic() - entered)
+                await self._diagnose(request, lane)
+        finally:
+            del self._live[request.id]
+            live.changed.set()
 
     async def _answered(self, id: str) -> None:
         """What follows each answer; done again where the process died in the midst of it."""
@@ -253,7 +274,12 @@ class Crew:
         request = await self._threads.insist(self._diagnoses.request, id)
         if request is None or request.status in ("queued", "waiting"):
             return
-        if (await self._threads.insist(self._diagnoses.find, id)).revision > int(revision):
+        with journal.about(id, request.request_id):
+            await self._replace(request, why, int(revision))
+
+    async def _replace(self, request: Request, why: str, revision: int) -> None:
+        id = request.id
+        if (await self._threads.insist(self._diagnoses.find, id)).revision > revision:
             await self._answered(id)
             return
         async with self._lane() as lane:
@@ -262,6 +288,7 @@ class Crew:
             log.warning("not made again", diagnosis_id=id, kind=result.kind, detail=result.detail)
             return
         await self._threads.insist(self._diagnoses.replace, id, result, why)
+        self._timings.note_all(result.seconds)
         log.info("made again", diagnosis_id=id, cause=result.cause, why=why)
         await self._answered(id)
 
@@ -277,7 +304,9 @@ class Crew:
     async def _diagnose(self, request: Request, lane: Lane) -> None:
         began = time.monotonic()
         reading = await self._read(request, lane)
+        read = time.monotonic()
         await self._threads.insist(self._diagnoses.finish, request.id, reading.result)
+        self._timings.note("keep", time.monotonic() - read)
         self._count(request.id, reading, time.monotonic() - began)
         if isinstance(reading.result, Outcome) and reading.result.seen:
             await self._notice(request.id, reading.result.seen)
@@ -293,7 +322,9 @@ class Crew:
         self.tally.seconds += seconds
         self.tally.cpu_seconds += reading.cpu_seconds
         result = reading.result
+        self._timings.answers.observe(max(time.time() - accepted_at(id), 0.0))
         if isinstance(result, Outcome):
+            self._timings.note_all(result.seconds)
             self.tally.complete[result.cause] += 1
             known = "no" if result.cause == "Unknown" else "yes"
             self.tally.methods[result.method, known] += 1

@@ -13,7 +13,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
+
+import structlog
 
 from app.errors import FirstFaultError, StoreError
 from app.incident import Snippet
@@ -25,12 +28,15 @@ from app.memory.snippet import of_text
 from app.store.database import connect
 from app.store.incidents import Incidents
 from app.store.lock import FolderLock
+from app.work import journal
 from app.work.recall import Task, spelt
 
 _LOOK_SECONDS = 1.0  # between looks for new incidents
 _PATIENCE_SECONDS = 15.0  # for the lock, while the process before this one ends
 _NICENESS = 5
 _MOST_BYTES = 1 << 20
+
+log = structlog.get_logger()
 
 
 def index_of(
@@ -70,11 +76,7 @@ class _Answering(socketserver.StreamRequestHandler):
     server: "_Server"
 
     def handle(self) -> None:
-        try:
-            told = self.server.answer(json.loads(self.rfile.readline(_MOST_BYTES)))
-        except (FirstFaultError, ValueError, KeyError, TypeError) as error:
-            told = json.dumps({"error": str(error)})
-        self.wfile.write(told.encode() + b"\n")
+        self.wfile.write(self.server.told(self.rfile.readline(_MOST_BYTES)).encode() + b"\n")
 
 
 class _Server(socketserver.ThreadingUnixStreamServer):
@@ -85,7 +87,23 @@ class _Server(socketserver.ThreadingUnixStreamServer):
         super().__init__(path, _Answering)
         self._memory = memory
 
-    def answer(self, question: dict[str, object]) -> str:
+    def told(self, line: bytes) -> str:
+        """Answer a question; its lines in the log name the diagnosis that it is about."""
+        try:
+            question = dict(json.loads(line))
+            about = dict(question.get("about") or {})
+        except (ValueError, TypeError) as error:
+            return json.dumps({"error": str(error)})
+        with journal.about(about.get("diagnosis_id"), about.get("request_id")):
+            try:
+                return self._answer(question)
+            except (FirstFaultError, ValueError, KeyError, TypeError) as error:
+                log.warning("a question was not answered", detail=str(error))
+                return json.dumps({"error": str(error)})
+
+    def _answer(self, question: dict[str, object]) -> str:
+        if question["do"] == "state":
+            return json.dumps(asdict(self._memory.state))
         if question["do"] == "rebuild":
             return json.dumps({"count": self._memory.rebuild()})
         if question["do"] == "catch_up":
@@ -99,10 +117,15 @@ class _Server(socketserver.ThreadingUnixStreamServer):
         if not isinstance(lines, list):
             raise ValueError("a question names lines")
         snippet = Snippet(tuple(map(str, lines)))
-        return spelt(self._memory.nearest(snippet, most, str(but) if but else None))
+        found = self._memory.nearest(snippet, most, str(but) if but else None)
+        if found.note:
+            log.warning("precedents found without the index", detail=found.note)
+        return spelt(found)
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Pass over a caller that went away before its answer."""
+        """Pass over a caller that went away before its answer; tell of all else."""
+        if not isinstance(sys.exception(), OSError):
+            log.exception("a question ended badly")
 
 
 def keep(task: Task) -> None:
@@ -131,24 +154,19 @@ def _look(memory: Memory) -> None:
         except FirstFaultError as error:
             if str(error) != told:
                 told = str(error)
-                _tell(told)
+                log.warning("memory", detail=told)
         time.sleep(_LOOK_SECONDS)
-
-
-def _tell(fault: str) -> None:
-    line = {"event": "memory", "level": "warning", "detail": fault}
-    sys.stderr.write(json.dumps(line) + "\n")
-    sys.stderr.flush()
 
 
 def main() -> None:
     """Read the task and keep memory; a fault of the settings is told and ends the process."""
     os.nice(_NICENESS)
+    journal.set_up("memory")
     task = Task(**json.loads(sys.stdin.readline()))
     try:
         keep(task)
     except FirstFaultError as error:
-        _tell(str(error))
+        log.error("memory", detail=str(error))
         sys.exit(error.exit_code)
 
 

@@ -10,20 +10,26 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal, TypedDict
 
+import structlog
+
 from app.errors import StoreError
-from app.incident import Precedent, Recalled, Snippet
+from app.incident import IndexState, Precedent, Recalled, Snippet
+from app.work import journal
 
 _MOST_BYTES = 1 << 20
+
+log = structlog.get_logger()
 
 
 class Question(TypedDict, total=False):
     """What a line to the keeper says."""
 
-    do: Literal["nearest", "search", "rebuild", "catch_up"]
+    do: Literal["nearest", "search", "rebuild", "catch_up", "state"]
     lines: list[str]
     text: str
     most: int
     but: str | None
+    about: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +58,7 @@ class Recall:
                 {"do": "nearest", "lines": list(snippet.lines), "most": most, "but": but}
             )
         except StoreError as error:
+            log.warning("diagnosed without precedents", detail=str(error))
             return Recalled(note=str(error))
         return recalled(told)
 
@@ -70,12 +77,16 @@ class Recall:
         """Have what is new taken in now; raise StoreError."""
         return int(json.loads(self._ask({"do": "catch_up"}))["count"])
 
+    def state(self) -> IndexState:
+        """Tell how the index fares; raise StoreError."""
+        return IndexState(**json.loads(self._ask({"do": "state"})))
+
     def _ask(self, question: Question) -> bytes:
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
                 line.settimeout(self._seconds)
                 line.connect(str(self._path))
-                line.sendall(json.dumps(question).encode() + b"\n")
+                line.sendall(json.dumps({**question, "about": journal.present()}).encode() + b"\n")
                 with line.makefile("rb") as answers:
                     told = answers.readline(_MOST_BYTES)
         except OSError as error:

@@ -21,9 +21,10 @@ from app.store.diagnoses import Diagnoses, Record, Request
 from app.store.outcome import Fault, Outcome
 from app.store.refining import Refining
 from app.store.threads import StoreThreads
-from app.work import worker
+from app.work import journal, worker
 from app.work.durable import USUAL, Durable, Kind
 from app.work.lane import Lane
+from app.work.timings import Timings
 
 _KIND = "refine"
 _AHEAD = 2
@@ -45,7 +46,7 @@ class Spent:
 
 
 class Second:
-    """Refines answers; `write_order` says what a worker is told."""
+    """Refines answers; `write_order` says what a worker is told, `timings` is told how long."""
 
     def __init__(
         self,
@@ -57,6 +58,7 @@ class Second:
         durable: Durable,
         write_order: Callable[[Request], worker.Order],
         announce: Callable[[str], Awaitable[None]],
+        timings: Timings,
         *,
         seconds: float,
     ) -> None:
@@ -70,6 +72,7 @@ class Second:
         self._durable = durable
         self._write_order = write_order
         self._announce = announce
+        self._timings = timings
         self._seconds = seconds
         self._count_of_lanes = len(lanes)
         for lane in lanes:
@@ -90,10 +93,11 @@ class Second:
             await self._announce(id)  # a step that was broken off behind its last line
             return
         began = time.time()
-        result = await self._asked(request)
-        await self._count(id, began)
-        if await self._keep(record, result):
-            await self._announce(id)
+        with journal.about(id, request.request_id):
+            result = await self._asked(request)
+            await self._count(id, began)
+            if await self._keep(record, result):
+                await self._announce(id)
 
     async def _asked(self, request: Request) -> Outcome | Fault:
         if not self._count_of_lanes:
@@ -109,6 +113,8 @@ class Second:
 
     async def _keep(self, record: Record, result: Outcome | Fault) -> bool:
         """Keep what came of it; say whether it is another verdict."""
+        if isinstance(result, Outcome):
+            self._timings.note_all(result.seconds)
         present = _verdict(json.loads(record.answer or "{}"))
         if isinstance(result, Fault):
             log.warning("not refined", diagnosis_id=record.id, detail=result.detail)

@@ -24,6 +24,7 @@ from app.incident import Snippet
 from app.judge.in_doubt import in_doubt
 from app.model import Diagnosis, Job
 from app.store.outcome import Blame, Fault, Outcome, Remembered
+from app.work import journal
 from app.work.asking import Agents, Asking
 from app.work.objects import ObjectStore, copies
 from app.work.recall import Recall
@@ -51,6 +52,7 @@ class Order:
     refines: bool = False
     asking: Asking | None = None
     store: ObjectStore | None = None
+    request_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,14 +120,18 @@ class PipelineReader:
             progress=lambda done: progress(done / expected),
         )
         if order.asking is not None:
-            outcome = outcome_of(self._consulted(case, order, order.asking), order.id)
-            return replace(outcome, last_step=case.detected.steps or None)
+            began = time.perf_counter()
+            consulted = self._consulted(case, order, order.asking)
+            seconds = {**case.seconds, "model": time.perf_counter() - began}
+            outcome = outcome_of(consulted, order.id)
+            return replace(outcome, last_step=case.detected.steps or None, seconds=seconds)
         doubtful = order.refines and in_doubt(case.diagnosis.verdict)
         return replace(
             outcome_of(case.diagnosis, order.id, "refining" if doubtful else "complete"),
             kept=pack(case.sighted.log),
             last_step=case.detected.steps or None,
             seen=typed.seen(case.sighted.log),
+            seconds=case.seconds,
         )
 
     def _consulted(self, case: "Case", order: Order, asking: Asking) -> Diagnosis:
@@ -204,6 +210,7 @@ def start(prepare: Prepare, folders: tuple[Path, Path, Path], progress: c_double
     """Set up this process; a fault in the rules is kept and answered to every order."""
     for told in (signal.SIGINT, signal.SIGTERM):  # often sent to the whole group, but meant for
         signal.signal(told, signal.SIG_IGN)  # the web process, with which this one ends
+    journal.set_up("worker")
     threading.Thread(target=_die_with_parent, daemon=True).start()
     os.nice(_NICENESS)
     _desk.progress = progress
@@ -223,15 +230,23 @@ def read(order: Order) -> Reading:
     if isinstance(_desk.reader, Fault):
         return Reading(_desk.reader)
     began = time.process_time()
+    with journal.about(order.id, order.request_id):
+        result = _read(_desk.reader, order)
+    return Reading(result, time.process_time() - began)
+
+
+def _read(reader: Reader, order: Order) -> Outcome | Fault:
+    began = time.perf_counter()
     try:
         with copies(order.paths, order.store) as paths:
-            here = replace(order, paths=tuple(paths))
-            result: Outcome | Fault = _desk.reader.read(here, _set_progress)
+            fetched = time.perf_counter() - began
+            outcome = reader.read(replace(order, paths=tuple(paths)), _set_progress)
     except FirstFaultError as error:
-        result = fault_of(error)
+        return fault_of(error)
     except Exception:  # noqa: BLE001  the edge of a background run, which must be marked failed
-        result = Fault("InternalError", 500, traceback.format_exc())
-    return Reading(result, time.process_time() - began)
+        return Fault("InternalError", 500, traceback.format_exc())
+    copied = {"fetch": fetched} if paths != list(order.paths) else {}
+    return replace(outcome, seconds={**copied, **outcome.seconds})
 
 
 def _set_progress(share: float) -> None:

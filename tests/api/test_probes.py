@@ -1,6 +1,9 @@
+import time
+
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.api.server import running
+from tests.api.test_exits import SECRETS, post, report
 
 
 def figures(client):
@@ -44,7 +47,47 @@ def test_metrics_count_what_was_done(client):
     assert more("firstfault_uploaded_bytes_total") == len(b"cause NameError" + b"refuse")
     route = ("/v1/diagnoses", "200", "POST")
     assert more("firstfault_http_request_seconds_count", *route) == 2
-    assert after[("firstfault_queued",)] == 0
+    assert more("firstfault_answer_seconds_count") == 2
+    for stage in ("queue", "keep"):
+        assert more("firstfault_stage_seconds_count", stage) == 2
+    for name in ("unfinished", "oldest_unfinished_seconds"):
+        assert {after[f"firstfault_{name}", each] for each in ("waiting", "queued")} == {0}
+    assert after[("firstfault_uploads_in_progress",)] == 0
+    assert after[("firstfault_database_up",)] == 1
+
+
+def test_metrics_tell_what_waits_and_since_when(tmp_path):
+    (tmp_path / "a.log").write_text("cause KeyError")
+    chosen = {"log_roots": tmp_path, "webhook_secrets": SECRETS[0], "quiet_log_seconds": 60}
+    with running(tmp_path / "data", **chosen) as server, server.client() as client:
+        for second in range(3):
+            client.post("/v1/diagnoses", content=b"sleep 20\n" * (second + 1))
+        assert post(client, report(f"file://{tmp_path}/a.log")).status_code == 202
+        time.sleep(0.2)
+        found = figures(client)
+        assert found["firstfault_unfinished", "queued"] == 3
+        assert found["firstfault_unfinished", "waiting"] == 1
+        assert found["firstfault_oldest_unfinished_seconds", "queued"] >= 0.2
+        assert found[("firstfault_running",)] == 1
+
+
+def test_metrics_keep_to_the_names_that_prometheus_expects(client):
+    families = list(text_string_to_metric_families(client.get("/metrics").text))
+    assert len(families) > 30
+    for family in families:
+        assert family.name.startswith("firstfault_")
+        assert family.documentation
+        told = family.name.split("_")
+        assert not {"ms", "milliseconds", "minutes", "kb", "mb", "percent"} & set(told)
+        assert "seconds" not in told[:-1] or family.type == "gauge"
+
+
+def test_nothing_that_a_caller_can_choose_is_a_label(client):
+    told = {name: "zebra17" for name in ("job_id", "job_type", "cluster", "name", "user")}
+    client.post("/v1/diagnoses?wait=20", content=b"cause KeyError", params=told)
+    client.get("/v1/jobs/zebra17/zebra17")
+    client.get("/v1/zebra17", headers={"x-request-id": "zebra17"})
+    assert "zebra17" not in client.get("/metrics").text
 
 
 def test_paths_that_nobody_serves_make_no_new_series(client):
