@@ -67,7 +67,7 @@ def sets_up_links(mark: Marked) -> bool:
 
 
 def _ends(mark: Marked) -> bool:
-    return mark.kind == "finished" and mark.grade != "hint"
+    return mark.kind == "finished" and mark.grade in ("trainer", "wrapper")
 
 
 def _failures(marks: Iterable[Marked], sightings: Iterable[Sighting]) -> dict[int, list[int]]:

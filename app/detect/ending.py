@@ -5,30 +5,53 @@ merely looks like an end least. A word falls when training goes on after it, whe
 again, or, unless the trainer gave it, when a launcher reports a failure. A counter that reached
 its total is a hint by itself; with something saved or a hint after it, it is worth a wrapper's
 word. Words that come again and again while training goes on, as a best model is saved, are no hint,
-nor is anything behind a counter that has steps to go.
+nor is anything behind a counter that has steps to go. What any work may print when it is done (a
+duration, results that were written) is a sign: `app.detect.closing` weighs several together.
 """
 
 import re
 from collections.abc import Sequence
 
 from app.detect.appended import sets_up_links
+from app.detect.closing import closing, is_in_the_midst
 from app.model import EndGrade, Ending, Line, Marked, Point
 
 _DIGITS = re.compile(r"[0-9]+(?:\.[0-9]+)?")
-_GRADES = ("hint", "wrapper", "trainer")
+_GRADES = ("sign", "hint", "wrapper", "trainer")
+_LOOKS_SO = ("sign", "hint")
 _SHARE_OF_A_STRIDE = 0.05  # of the total; what is printed more seldom tells too little
 _GOES_ON = 3  # steps after an end mark that take its word away; one does for a hint
 _FEWEST_STEPS = 2  # readings that make a counter
 
 
-def ending(marks: Sequence[Marked], points: Sequence[Point]) -> Ending:
-    """Weigh the end marks of one attempt."""
+def ending(marks: Sequence[Marked], points: Sequence[Point], lines: Sequence[Line] = ()) -> Ending:
+    """Weigh the end marks of one attempt; `lines` are its kept lines."""
+    told = _told(marks, points)
+    if told.finished == "hint" and told.line and is_in_the_midst(told.line, lines):
+        told = Ending(failed=told.failed)
+    if told.finished is not None or told.failed is not None or _has_steps_to_go(points):
+        return told
+    routine = _routine(marks, points)
+    signs = [
+        mark
+        for mark in marks
+        if mark.grade in _LOOKS_SO
+        and _in_words(mark) not in routine
+        and not _is_void(mark, marks, points, None)
+    ]
+    first, last = closing(signs, lines) or (None, None)
+    return Ending("hint", last, None, first) if last else told
+
+
+def _told(marks: Sequence[Marked], points: Sequence[Point]) -> Ending:
     failed = next((mark.line for mark in reversed(marks) if mark.kind == "failed"), None)
     best: Marked | None = None
     too: Marked | None = None
     routine = _routine(marks, points)
     for mark in marks:
-        if mark.kind != "finished" or _is_void(mark, marks, points, failed):
+        if mark.kind != "finished" or mark.grade == "sign":
+            continue
+        if _is_void(mark, marks, points, failed):
             continue
         if mark.grade == "hint" and (_in_words(mark) in routine or _has_steps_to_go(points)):
             continue
@@ -55,7 +78,7 @@ def _grade(mark: Marked) -> int:
 def _is_void(
     mark: Marked, marks: Sequence[Marked], points: Sequence[Point], failed: Line | None
 ) -> bool:
-    if len(_steps_after(mark.line, points)) >= (1 if mark.grade == "hint" else _GOES_ON):
+    if len(_steps_after(mark.line, points)) >= (1 if mark.grade in _LOOKS_SO else _GOES_ON):
         return True
     if any(_starts(other) and _is_behind(other.line, mark.line) for other in marks):
         return True
@@ -64,7 +87,7 @@ def _is_void(
 
 def _routine(marks: Sequence[Marked], points: Sequence[Point]) -> set[str]:
     """The words of hints that training went on after: they will be said again."""
-    hints = [mark for mark in marks if mark.kind == "finished" and mark.grade == "hint"]
+    hints = [mark for mark in marks if mark.grade in _LOOKS_SO]
     return {_in_words(mark) for mark in hints[:-1] if _steps_after(mark.line, points)}
 
 
@@ -180,7 +203,7 @@ def _said_after(counted: Point, marks: Sequence[Marked], points: Sequence[Point]
         (
             mark.line
             for mark in reversed(marks)
-            if (mark.kind == "saved" or (mark.kind == "finished" and mark.grade == "hint"))
+            if (mark.kind == "saved" or mark.grade in _LOOKS_SO)
             and mark.line.file == counted.file
             and mark.line.number >= counted.number
         ),

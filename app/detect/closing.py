@@ -1,0 +1,62 @@
+"""Weigh the signs of an end that no trainer's or wrapper's word names.
+
+Programs whose wording nobody wrote down still close alike: they say what they wrote, how long it
+took, how good it is. One such sign proves nothing, as work prints it in its midst too. Two of
+different kinds at the very end of a log do, if nothing behind the first speaks of a failure or of
+somebody who ends the job.
+"""
+
+import re
+from collections.abc import Sequence
+
+from app.model import Line, Marked
+
+_MOST_KINDS_BEHIND = 12  # kinds of lines, alike but for their numbers, that may follow the last
+_MOST_ALIKE = 3  # times that the same is said; more is routine
+_DIGITS = re.compile(r"[\dx]*\d[\w.]*")
+_MOST_KINDS_BEHIND_WORDS = 40
+_GONE_WRONG = re.compile(
+    r"(?<!without )(?<!no )(?<!any )(?<!\b0 )\b"
+    r"(?:errors?(?! ?[:=] ?(?:0|none)\b)(?! rate)|fail(?:ed|ures?|ing|s)?(?! ?[:=] ?0\b)|fatal|"
+    r"panic|abort\w*|crash\w*|killed|refused|denied|unable|cannot|could not|traceback|segfault|"
+    r"corrupt\w*|"
+    r"exception(?! ignored)|core dumped|out of memory|sig(?:term|int|kill|usr[12]|hup|segv)|signal|"
+    r"interrupt\w*|pre-?empt\w*|evict\w*|reclaim\w*|re-?queue\w*|resum\w+|walltime|time ?limit|"
+    r"timed? ?out|cancel\w*|terminat(?:ed|ing)|stopped|unhealthy|lost|stuck|hang|hung|emergency)\b|"
+    r"\b(?:exit(?:ed)?|rc|ret|return(?:ed)?|status|code)\b[^\w\n]{0,4}"
+    r"(?:with |code |status )*-?[1-9]",
+    re.IGNORECASE,
+)
+
+
+def closing(signs: Sequence[Marked], lines: Sequence[Line]) -> tuple[Line, Line] | None:
+    """Give the first and the last of the signs that close a log; None if they prove too little."""
+    said: dict[str, int] = {}
+    for sign in signs:
+        said[_in_words(sign.line)] = said.get(_in_words(sign.line), 0) + 1
+    rare = [sign for sign in signs if said[_in_words(sign.line)] < _MOST_ALIKE]
+    if not rare:
+        return None
+    last = rare[-1]
+    own = [sign for sign in rare if sign.line.file == last.line.file]
+    first = next((sign for sign in reversed(own) if sign.mark != last.mark), None)
+    if first is None:
+        return None
+    if any(_GONE_WRONG.search(line.text) for line in _behind(first.line, lines)):
+        return None
+    kinds = {_in_words(line) for line in _behind(last.line, lines)}
+    return (first.line, last.line) if len(kinds) <= _MOST_KINDS_BEHIND else None
+
+
+def is_in_the_midst(word: Line, lines: Sequence[Line]) -> bool:
+    """Say whether so much else follows a word that it was about something before the end."""
+    kinds = {_in_words(line) for line in _behind(word, lines)}
+    return len(kinds) > _MOST_KINDS_BEHIND_WORDS
+
+
+def _behind(word: Line, lines: Sequence[Line]) -> list[Line]:
+    return [line for line in lines if line.file == word.file and line.number > word.number]
+
+
+def _in_words(line: Line) -> str:
+    return _DIGITS.sub("#", line.text)

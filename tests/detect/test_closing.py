@@ -1,0 +1,90 @@
+"""Signs that a program is done, several together."""
+
+import pytest
+
+from app.detect.ending import ending
+from app.model import Marked
+from tests.detect.training_runs import line, losses, run
+
+STEPS = run(losses(40))
+WRITTEN = line(50, "results written to out/run.json")
+TOOK = line(51, "total time 0:41:12")
+
+
+def sign(at, mark="result_written", grade="sign"):
+    return Marked(mark, "finished", at, grade)
+
+
+TWO = [sign(WRITTEN), sign(TOOK, "duration_told")]
+
+
+def test_two_different_signs_at_the_end_of_a_log_are_a_hint():
+    end = ending(TWO, STEPS, [WRITTEN, TOOK])
+    assert (end.finished, end.line, end.too) == ("hint", TOOK, WRITTEN)
+
+
+@pytest.mark.parametrize(
+    "marks",
+    [
+        pytest.param([sign(WRITTEN)], id="one sign"),
+        pytest.param([sign(WRITTEN), sign(TOOK)], id="two of one kind"),
+        pytest.param([sign(WRITTEN), sign(line(20, "took"), "duration_told")], id="steps between"),
+        pytest.param(
+            [*TWO, *(sign(line(52 + n, f"total time {n}"), "duration_told") for n in range(3))][1:],
+            id="routine",
+        ),
+        pytest.param([*TWO, Marked("a", "failed", line(60, "rc 1"))], id="a launcher objects"),
+    ],
+)
+def test_what_is_not_enough(marks):
+    assert ending(marks, STEPS, [m.line for m in marks]).finished is None
+
+
+def test_steps_to_go_take_the_signs_away():
+    assert ending(TWO, run(losses(40), total=900), [WRITTEN, TOOK]).finished is None
+
+
+@pytest.mark.parametrize(
+    "behind",
+    [
+        "upload of the archive failed",
+        "caught SIGTERM, leaving",
+        "child exited with code 3",
+        "node was preempted",
+    ],
+)
+def test_words_of_a_failure_behind_the_signs_take_them_away(behind):
+    assert ending(TWO, STEPS, [WRITTEN, TOOK, line(52, behind)]).finished is None
+
+
+@pytest.mark.parametrize("behind", ["0 failed", "finished without errors", "errors: 0"])
+def test_words_of_no_failure_leave_them(behind):
+    assert ending(TWO, STEPS, [WRITTEN, TOOK, line(52, behind)]).finished == "hint"
+
+
+def test_signs_with_much_else_behind_them_were_about_something_else():
+    words = [
+        "oak",
+        "elm",
+        "ash",
+        "fir",
+        "yew",
+        "bay",
+        "fig",
+        "box",
+        "sloe",
+        "pine",
+        "plum",
+        "pear",
+        "palm",
+        "lime",
+    ]
+    rest = [line(60 + n, f"planting {word}") for n, word in enumerate(words)]
+    assert ending(TWO, STEPS, [WRITTEN, TOOK, *rest]).finished is None
+
+
+def test_a_hint_far_before_the_end_is_none():
+    said = sign(line(50, "done"), "looks_like_the_end", "hint")
+    rest = [line(60 + n, "word " + "ab" * n) for n in range(60)]
+    assert ending([said], STEPS, [said.line]).finished == "hint"
+    assert ending([said], STEPS, [said.line, *rest]).finished is None
