@@ -156,6 +156,7 @@ class WrittenFilters:
             writing=writing,
             database=settings.database,
             rules=str(settings.rules_dir.absolute()),
+            learned=str(settings.learned_dir.absolute()),
             prompts=str(settings.prompts_dir.absolute()),
             fixtures=str(settings.fixtures_dir.absolute()),
             model=settings.model or "",

@@ -11,6 +11,7 @@ class Task:
     writing: int
     database: str
     rules: str
+    learned: str
     prompts: str
     fixtures: str
     model: str

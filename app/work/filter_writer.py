@@ -43,7 +43,7 @@ def write(task: Task) -> Report:
     filters = Filters(engine)
     known = _known(filters, task.job_type)
     evidence = [
-        *evidence_of_rules(load(Path(task.rules))),
+        *evidence_of_rules(load(Path(task.rules), learned=Path(task.learned))),
         *evidence_of_stories(Path(task.fixtures)),
         *(Evidence(text, origin) for text, origin in filters.confirmed_lines()),
     ]

@@ -118,6 +118,7 @@ class Cluster:
                 writing=noted.writings,
                 database=self._url,
                 rules=str(ROOT / "rules"),
+                learned=str(ROOT / "rules.learned"),
                 prompts=str(ROOT / "prompts"),
                 fixtures=str(ROOT / "fixtures"),
                 model="fake",
