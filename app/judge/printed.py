@@ -37,7 +37,10 @@ def printer(sighting: Sighting, where: Located) -> Suspect:
         host = where.host_of_rank.get(rank)
     gpu = facts.get("gpu") or (where.gpu_of_rank.get(rank) if rank is not None else None)
     told = Suspect(host, rank, gpu, facts.get("nic"))
-    return told if host or rank is not None else in_words(line, told)
+    if host or rank is not None:
+        return told
+    named = in_words(line, told)
+    return named if named != told else _in_text(facts.get("message", ""), told)
 
 
 def _user(gpu: str | None, host: str | None, where: Located) -> int | None:
@@ -60,7 +63,11 @@ def rank_at(line: Line, where: Located) -> int | None:
 
 def in_words(line: Line, told: Suspect = Suspect()) -> Suspect:  # noqa: B008  # a frozen value
     """Add the host and rank that a line names in passing, to what is known of its place."""
-    host, rank = _HOST_IN_WORDS.search(line.text), _RANK_IN_WORDS.search(line.text)
+    return _in_text(line.text, told)
+
+
+def _in_text(text: str, told: Suspect) -> Suspect:
+    host, rank = _HOST_IN_WORDS.search(text), _RANK_IN_WORDS.search(text)
     return Suspect(
         told.host or (host[1] if host else None),
         int(rank[1]) if rank and told.rank is None else told.rank,

@@ -16,6 +16,7 @@ _STOPPED = ("-15", "143", "-2", "130", "15", "SIGTERM", "Terminated")
 _KILLED = ("9", "SIGKILL", "Killed", "-9", "137", "11", "SIGSEGV", "-11", "139", "7", "-7", "135")
 _WAITS = ("NCCLTimeoutError", "NCCLRemoteError", "Stalled")
 _ON_WIRES = (*_WAITS, "NetworkError", "ConnectionError", "NodeFailure")
+_OF_GPUS = ("CUDAError", "ECCError", "NVLinkError", "NodeFailure")
 
 
 def suspects(root: Finding, detected: Detected, rulebook: Rulebook) -> tuple[Suspect, ...]:
@@ -40,9 +41,11 @@ def suspects(root: Finding, detected: Detected, rulebook: Rulebook) -> tuple[Sus
         if not _is_of_a_machine(root, rulebook):
             return ()
     elif not any(place.rank is not None for place in named):
+        named += _whose_gpu(root, detected)
         named += _alone(root, detected, rulebook) if root.cause not in _WAITS else ()
-    if not named and where.only_host and _is_of_a_machine(root, rulebook):
-        named = [Suspect(where.only_host, why="the only host of the job")]
+    if not named and _is_of_a_machine(root, rulebook):
+        alone = [Suspect(where.only_host, why="the only host of the job")]
+        named = alone if where.only_host else list(detected.leads[:1])
     return _told(named, where)
 
 
@@ -91,7 +94,7 @@ def _alone(root: Finding, detected: Detected, rulebook: Rulebook) -> Iterator[Su
     where = detected.located
     waited_for = tuple(_silent(detected, where))
     if not _accuses_nobody(root, rulebook):
-        yield from waited_for or _first_exit(detected)
+        yield from waited_for or _first_exit(detected, _that_waited(detected, where))
         return
     ranks = {rank for s in root.sightings if (rank := rank_at(s.line, where)) is not None}
     named = {in_words(s.line).rank for s in root.sightings} - {None}
@@ -106,13 +109,31 @@ def _alone(root: Finding, detected: Detected, rulebook: Rulebook) -> Iterator[Su
         yield from failed if len(failed) == 1 else ()
 
 
-def _first_exit(detected: Detected) -> Iterator[Suspect]:
+def _whose_gpu(root: Finding, detected: Detected) -> Iterator[Suspect]:
+    """The one rank whose own GPU failed, where the root is told by a driver that knows no ranks."""
+    if root.cause not in _OF_GPUS:
+        return
+    where = detected.located
+    alike = (f for f in detected.findings if f.cause in _OF_GPUS and f is not root)
+    ranks = {_rank(sighting, where) for finding in alike for sighting in finding.sightings}
+    if len(ranks := ranks - {None}) == 1:
+        yield Suspect(rank=ranks.pop(), why="the only rank whose GPU failed")
+
+
+def _that_waited(detected: Detected, where: Located) -> set[int]:
+    """The ranks that waited in vain, as they say themselves: they failed for no fault of theirs."""
+    waits = (f for f in detected.findings if f.cause == "NCCLTimeoutError")
+    ranks = {_rank(sighting, where) for finding in waits for sighting in finding.sightings}
+    return {rank for rank in ranks if rank is not None}
+
+
+def _first_exit(detected: Detected, but: Iterable[int | None] = ()) -> Iterator[Suspect]:
     """The first process that failed; those that a launcher then stopped (SIGTERM) come after."""
     failed = [mark for mark in detected.exits if mark.facts.get("code") not in ("0", "-0")]
     failed.sort(key=lambda mark: (_was_stopped(mark), _aborted(mark), "order" not in mark.facts))
     for mark in failed:
         place = ended(mark, detected.located)
-        if place != Suspect():
+        if place != Suspect() and place.rank not in but:
             yield replace(place, why="the first process that failed")
             return
 

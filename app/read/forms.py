@@ -14,7 +14,11 @@ MPI_RANK = re.compile(r"\[\d{1,5},mpirank:(\d{1,6}),([\w.-]{1,63})\]<std(?:out|e
 TAG = re.compile(r"\[([A-Za-z][\w./-]{0,60}(?: \d{1,5})?)\](:?)")
 LOCAL = re.compile(r"([A-Za-z_]{1,40}) ?(\d{1,5})$")
 # [c-0-3:21544] *** Process received signal ***   as Open MPI labels its lines
-HOST_PID = re.compile(r"\[([A-Za-z][\w-]{0,62}(?:\.[\w-]*[A-Za-z]){0,4}):\d{3,8}\](?::(?= )| )")
+# [c-0-3:21544:0:21544] Caught signal 11   [c-0-3:3311 :0:3311]   as UCX does
+HOST_PID = re.compile(
+    r"\[([A-Za-z][\w-]{0,62}(?:\.[\w-]*[A-Za-z]){0,4}):\d{3,8}( {0,5}:\d{1,3}:\d{1,8})?\]"
+    r"(?::(?= )| )"
+)
 # (TaskRunner pid=41877)   (RayTrainWorker pid=123, ip=10.0.0.4)   (raylet, ip=10.0.0.4)
 ACTOR = re.compile(
     r"\(((?:[^()]{0,80}(?:\([^()]{0,60}\))? ?\bpid=\d{1,8}"

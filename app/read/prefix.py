@@ -133,7 +133,7 @@ class PrefixReader:
         if tag:
             return self._tag(raw, at, tag, found)
         process = forms.HOST_PID.match(raw, at)
-        if process and self._hosts.tagged(process[1]):
+        if process and (process[2] or self._hosts.tagged(process[1])):
             found.host = process[1]
             return process.end() + raw.startswith(" ", process.end())
         clock = told.clock_in_bracket(raw, at)

@@ -5,7 +5,8 @@ burns the same hours twice, a node that is taken out in vain is lost to everybod
 without a person asks for more than the verdict: nothing else in the log may speak against it.
 """
 
-from app.model import Action, Finding, Root, Strength, Verdict
+from app.model import Action, Finding, Strength, Verdict
+from app.recover.advised import action_of
 from app.recover.course import Course
 from app.rulebook.rulebook import Rulebook
 
@@ -61,13 +62,6 @@ def ended_from_outside_too(root: Finding, verdict: Verdict) -> bool:
     beside = {other.cause for other in verdict.other_roots if other.strength != "echo"}
     accounted = {told.cause for told in verdict.explained}
     return not beside.isdisjoint(_FROM_OUTSIDE) or "Preempted" in accounted
-
-
-def action_of(found: Finding | Root, rulebook: Rulebook) -> Action:
-    """What the rules would have one do; a signal may know better than its cause."""
-    signal = rulebook.signal_named.get(found.signal)
-    cause = rulebook.causes.get(found.cause)
-    return (signal.action if signal else None) or (cause.recovery.action if cause else "none")
 
 
 def _bug_beside(verdict: Verdict, root: Finding, rulebook: Rulebook) -> bool:

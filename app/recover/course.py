@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.located import Awaited, Suspect
-from app.model import Detected, Verdict
+from app.model import Detected, Finding, Verdict
+from app.recover.advised import action_of
+from app.rulebook.rulebook import Rulebook
 
 HARDWARE = ("CUDAError", "ECCError", "NVLinkError", "NodeFailure", "NetworkError")
 
@@ -15,7 +17,8 @@ class Course:
 
     `steps_made` is how far training came; `repeated_on` names hosts or GPUs that failed in earlier
     attempts too; `same_before` counts the attempts just before that ended by the same failure;
-    `awaited` says what kept the rank that others waited for; `saved` names the last checkpoint.
+    `awaited` says what kept the rank that others waited for; `saved` names the last checkpoint;
+    `alike` are all findings of the cause that is named.
     """
 
     steps_made: int = 0
@@ -23,6 +26,7 @@ class Course:
     same_before: int = 0
     awaited: Awaited = ""
     saved: str = ""
+    alike: tuple[Finding, ...] = ()
 
 
 def course(detected: Detected, verdict: Verdict, earlier: Sequence[Verdict]) -> Course:
@@ -33,6 +37,7 @@ def course(detected: Detected, verdict: Verdict, earlier: Sequence[Verdict]) -> 
         same_before=_same_before(verdict, earlier),
         awaited=detected.awaited,
         saved=_saved(detected),
+        alike=tuple(f for f in detected.findings if f.cause == verdict.primary.cause),
     )
 
 
@@ -47,6 +52,18 @@ def repeated(verdict: Verdict, earlier: Sequence[Verdict]) -> list[str]:
     }
     now = [name for suspect in verdict.suspects[:2] for name in _names(suspect)]
     return [name for name in dict.fromkeys(now) if name in before]
+
+
+def accused_by_drivers(alike: Sequence[Finding], verdict: Verdict, rulebook: Rulebook) -> list[str]:
+    """Hosts that the verdict suspects and whose own hardware is said to have failed alike."""
+    told = {
+        sighting.line.host
+        for finding in alike
+        if action_of(finding, rulebook) == "cordon_and_restart" and finding.strength != "echo"
+        for sighting in finding.sightings
+    }
+    hosts = (suspect.host for suspect in verdict.suspects[:2])
+    return [host for host in hosts if host is not None and host in told]
 
 
 def _names(suspect: Suspect) -> list[str]:

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from app.located import Suspect
 from app.model import Action, Finding, Job, Plan, Verdict
-from app.recover.again import RESTARTS, action_of, ended_from_outside_too, may_restart
+from app.recover.advised import action_of
+from app.recover.again import RESTARTS, ended_from_outside_too, may_restart
 from app.recover.commands import commands, is_node
-from app.recover.course import HARDWARE, Course
+from app.recover.course import HARDWARE, Course, accused_by_drivers
 from app.recover.targets import is_borne_out, nodes_to_take_out
 from app.rulebook.rulebook import Rulebook
 
@@ -44,6 +45,7 @@ _TAKEN_OFF_TOO = (
     "The job was also taken off from outside, and whoever loses its nodes sees devices and links"
     " go: look at the node before anybody drains it, and resubmit if the job was preempted."
 )
+_DRIVER_TOO = "The system log of {hosts} tells of the same fault."
 _BORNE_OUT = "The driver's warning was followed by what such a fault leads to."
 _OF_LATE_RANKS: Mapping[str, tuple[Action, tuple[str, ...]]] = {
     "another collective": (
@@ -100,13 +102,14 @@ def plan(
     told = action_of(root, rulebook)
     if told == "fix_code" and not (signal and signal.action) and _raised_over_settings(root):
         told = "fix_config"
-    action, reason = _adjusted(told, root, verdict, course)
+    drivers = accused_by_drivers(course.alike, verdict, rulebook)
+    action, reason = _adjusted(told, root, verdict, course, drivers)
     if action == told == "fix_config" and _had_worked(root, course):
         action = cause.recovery.action
         reason = (*reason, _HAD_WORKED.format(count=course.steps_made))
     targets: tuple[str, ...] = ()
     if action == "cordon_and_restart":
-        targets = nodes_to_take_out(root, verdict, job, course.repeated_on)
+        targets = nodes_to_take_out(root, verdict, job, course.repeated_on or drivers)
     facts = _facts(root, verdict.suspects)
     again = may_restart(action, verdict, root, rulebook, course)
     if again and course.same_before >= _ENOUGH_OF_IT:
@@ -123,7 +126,7 @@ def plan(
 
 
 def _adjusted(
-    action: Action, root: Finding, verdict: Verdict, course: Course
+    action: Action, root: Finding, verdict: Verdict, course: Course, drivers: Sequence[str]
 ) -> tuple[Action, tuple[str, ...]]:
     """Soften or harden the rules' action by what this log shows; give the reason as a step."""
     if action == "cordon_and_restart" and ended_from_outside_too(root, verdict):
@@ -145,6 +148,8 @@ def _adjusted(
     if course.repeated_on:
         before = f"{', '.join(course.repeated_on)} failed before, see the attempts."
         return "cordon_and_restart", (before,)
+    if drivers:
+        return "cordon_and_restart", (_DRIVER_TOO.format(hosts=", ".join(drivers)),)
     return action, ()
 
 
