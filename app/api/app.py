@@ -56,6 +56,7 @@ def create(service: Service) -> FastAPI:
     app.state.metrics = metrics
     app.state.access = Access(service.settings)
     bounded = APIRouter(max_body_size=MAX_JSON_BYTES)  # of the app it would pass by the edge
+    bounded.include_router(exits.router, dependencies=[Depends(counted)])
     for router in (
         routes.router,
         feedback.router,
@@ -69,7 +70,6 @@ def create(service: Service) -> FastAPI:
         probes.figures,
     ):
         bounded.include_router(router, dependencies=[Depends(admitted)])
-    bounded.include_router(exits.router, dependencies=[Depends(counted)])
     bounded.include_router(probes.router)
     app.include_router(bounded)
     problems.install(app)

@@ -1,7 +1,8 @@
 """Take reports of job exits, wait for their logs, and read again what was written late.
 
-A report is in the database before its sender hears of it. From then on its steps are durable
-work: settle, diagnose, look once more.
+A report is in the database before its sender hears of it, and stays marked as waiting until its
+log has settled; who finds one that nobody waits for takes it up. From then on its steps are
+durable work: diagnose, look once more.
 """
 
 import asyncio
@@ -21,7 +22,8 @@ from app.work.crew import Crew
 from app.work.durable import Durable, Kind
 from app.work.roots import LogRoots, location
 
-_SETTLE, _LOOK_AGAIN = "settle", "look_again"
+_LOOK_AGAIN = "look_again"
+_SETTLED_AT_ONCE = 1  # so that a burst of exits leaves the processor to those who report them
 _AT_ONCE = 1000  # they only sleep, and look at files now and then
 
 log = structlog.get_logger()
@@ -47,7 +49,8 @@ class JobExits:
         self._durable = durable
         self._crew = crew
         self._roots = roots
-        durable.offer(Kind(_SETTLE, self._settle, at_once=_AT_ONCE, glance_seconds=0.2))
+        self._turn = asyncio.Semaphore(_SETTLED_AT_ONCE)
+        self._settling: dict[str, asyncio.Task[None]] = {}
         durable.offer(Kind(_LOOK_AGAIN, self._look_again, at_once=_AT_ONCE, glance_seconds=1.0))
 
     async def accept(self, webhook_id: str, job: Job, uris: tuple[str, ...]) -> Known:
@@ -60,32 +63,47 @@ class JobExits:
         await self._crew.admit()
         request = Request(new_id(), job, places, status="waiting")
         known = await self._threads.run(self._exits.accept, request, webhook_id)
-        try:
-            if known.is_new:
-                await self._durable.entrust(_SETTLE, known.id, known.id)
-            elif known.webhook_id != webhook_id and known.status in ("complete", "failed"):
-                await self._durable.entrust(_LOOK_AGAIN, f"{known.id}:{webhook_id}", known.id)
-        except StoreError as error:
-            log.warning("entrusted later", diagnosis_id=known.id, detail=str(error))
+        if known.is_new:
+            self._settle_soon(request)
+        elif known.webhook_id != webhook_id and known.status in ("complete", "failed"):
+            await self._durable.entrust(_LOOK_AGAIN, f"{known.id}:{webhook_id}", known.id)
         return known
 
     async def tend(self) -> None:
-        """Enter into the book what is accepted and not there."""
+        """Settle what waits since before the start of this process, or at another that died.
+
+        What lives elsewhere is settled twice, which changes nothing: it is begun once.
+        """
         for request in await self._threads.run(self._diagnoses.unfinished):
             if request.status == "waiting":
-                await self._durable.entrust(_SETTLE, request.id, request.id)
+                self._settle_soon(request)
 
-    async def _settle(self, id: str) -> None:
+    async def leave(self) -> None:
+        """Wait no longer; the next start takes up what waits."""
+        waiting = list(self._settling.values())
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+
+    def _settle_soon(self, request: Request) -> None:
+        if request.id not in self._settling:
+            self._settling[request.id] = asyncio.create_task(self._settle(request))
+            self._settling[request.id].add_done_callback(lambda _: self._settling.pop(request.id))
+
+    async def _settle(self, request: Request) -> None:
         """Wait for the log, then have it read."""
-        request = await self._threads.insist(self._diagnoses.request, id)
-        if request is None or request.status in ("complete", "failed"):
-            return
         state = await self._settled(request)
-        await self._threads.insist(self._exits.settle, id, state)
-        await self._crew.begin(replace(request, status="queued"))
         late = self._settings.late_log_seconds
-        if late:
-            await self._durable.entrust(_LOOK_AGAIN, id, id, delay_seconds=late)
+        async with self._turn:
+            try:
+                if late:
+                    await self._durable.entrust(
+                        _LOOK_AGAIN, request.id, request.id, delay_seconds=late
+                    )
+                await self._threads.insist(self._exits.settle, request.id, state)
+                await self._crew.begin(replace(request, status="queued"))
+            except StoreError as error:
+                log.warning("entrusted later", diagnosis_id=request.id, detail=str(error))
 
     async def _look_again(self, id: str) -> None:
         """Have the log read once more if it has changed since."""

@@ -177,6 +177,7 @@ class Service:
             stack.push_async_callback(self._durable.close)
             stack.push_async_callback(self._presence.leave)
             stack.push_async_callback(self.crew.drain, self.settings.drain_seconds)
+            stack.push_async_callback(self.exits.leave)
             for chore in (self._presence.keep, self._tend, self._sweep, self.memory.keep):
                 stack.push_async_callback(_end, asyncio.create_task(chore()))
             yield

@@ -6,9 +6,11 @@ would run the statements of a migration outside of any transaction.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
+from threading import Lock
 from typing import Protocol
+from weakref import WeakKeyDictionary
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
@@ -24,6 +26,10 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from app.errors import StoreError, UsageError
 
 _PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=10000", "foreign_keys=ON")
+
+
+_turns: WeakKeyDictionary[Engine, Lock] = WeakKeyDictionary()
+_turns_lock = Lock()
 
 
 class _Cursor(Protocol):
@@ -69,6 +75,17 @@ def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
+def _turn(engine: Engine, writes: bool) -> AbstractContextManager[object]:
+    """Have the writers of this process take turns.
+
+    SQLite itself lets them sleep and try again, for up to 100 ms each time.
+    """
+    if not writes or engine.dialect.name != "sqlite":
+        return nullcontext()
+    with _turns_lock:
+        return _turns.setdefault(engine, Lock())
+
+
 @contextmanager
 def transaction(engine: Engine, *, writes: bool = False) -> Iterator[Connection]:
     """Run one transaction; raise StoreError where the database is gone, locked, full or broken.
@@ -78,7 +95,7 @@ def transaction(engine: Engine, *, writes: bool = False) -> Iterator[Connection]
     ours, stays what it is.
     """
     try:
-        with engine.connect() as connection:
+        with _turn(engine, writes), engine.connect() as connection:
             connection = connection.execution_options(writes=writes)
             with connection.begin():
                 yield connection

@@ -194,10 +194,11 @@ class Crew:
     async def tend(self) -> None:
         """Enter into the book what is accepted and not there; close what is given up there."""
         unfinished = await self._threads.run(self._diagnoses.unfinished)
-        waiting = [request for request in unfinished if request.status == "queued"]
-        for request in waiting:
-            await self.enter(request)
-        for id in await self._durable.lost(_KIND, [request.id for request in waiting]):
+        queued = {request.id: request for request in unfinished if request.status == "queued"}
+        standing = await self._durable.standing(_KIND, list(queued))
+        for id in standing.missing:
+            await self.enter(queued[id])
+        for id in standing.lost:
             log.error("given up", diagnosis_id=id)
             await self._threads.run(self._diagnoses.finish, id, _GIVEN_UP)
 

@@ -11,11 +11,14 @@ DBOS is one to a process, and so is an open Durable.
 import asyncio
 import contextlib
 import logging
+import sqlite3
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 
 from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetEnqueueOptions, SetWorkflowID
+from sqlalchemy import make_url
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from app.errors import StoreError
@@ -25,7 +28,8 @@ from app.errors import StoreError
 _FORM = "1"
 _POOL = 10
 _RECOVERIES = 1000  # of one call; past that it is left alone and told of by `lost`
-_ENDED = ["ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
+_ENDED = ("ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
+_LOOKED_UP = 500  # ids in one query
 
 Run = Callable[..., Coroutine[None, None, None]]
 URGENT, USUAL, PATIENT = 1, 100, 10_000  # priorities: the lower goes first
@@ -45,14 +49,23 @@ class Kind:
     glance_seconds: float = 0.1
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Of some calls, those that the book does not know and those that it gave up."""
+
+    missing: frozenset[str]
+    lost: frozenset[str]
+
+
 class Durable:
     """The book of entrusted calls; all methods belong to the event loop."""
 
     def __init__(self, database: str, executor: str) -> None:
         """Name this process `executor`; one that comes back under its name resumes its calls."""
+        self._book = _book(database)
         self._config = DBOSConfig(
             name="firstfault",
-            system_database_url=database,
+            system_database_url=self._book,
             executor_id=executor,
             application_version=_FORM,
             serializer=DBOSPortableJSONSerializer(),
@@ -76,6 +89,7 @@ class Durable:
             )(_named(kind))
         try:
             with _told():
+                await asyncio.to_thread(_write_ahead, self._book)
                 await self._launch()
         except StoreError:
             DBOS.destroy(destroy_registry=True)
@@ -105,22 +119,49 @@ class Durable:
         with _told(), SetWorkflowID(f"{kind}:{id}"), options:
             await DBOS.enqueue_workflow_async(kind, self._calls[kind], *texts)
 
-    async def lost(self, kind: str, ids: Sequence[str]) -> list[str]:
-        """Name those calls that have ended without being carried out."""
-        with _told():
-            found = await DBOS.list_workflows_async(
-                workflow_ids=[f"{kind}:{id}" for id in ids],
-                status=_ENDED,
-                load_input=False,
-                load_output=False,
-            )
-        return [workflow.workflow_id.partition(":")[2] for workflow in found]
+    async def standing(self, kind: str, ids: Sequence[str]) -> Standing:
+        """Tell which of these calls were never entrusted, and which ended without success."""
+        known: dict[str, str] = {}
+        for start in range(0, len(ids), _LOOKED_UP):
+            some = ids[start : start + _LOOKED_UP]
+            with _told():
+                found = await DBOS.list_workflows_async(
+                    workflow_ids=[f"{kind}:{id}" for id in some],
+                    load_input=False,
+                    load_output=False,
+                )
+            known |= {each.workflow_id.partition(":")[2]: each.status for each in found}
+        return Standing(
+            missing=frozenset(ids) - known.keys(),
+            lost=frozenset(id for id, status in known.items() if status in _ENDED),
+        )
 
     async def take_over(self, executors: Sequence[str]) -> None:
         """Have the calls made that dead processes had begun; a second taker finds none left."""
         with _told():
             # The public resume_workflow would also restart what another taker has begun.
             await asyncio.to_thread(DBOS._recover_pending_workflows, list(executors))
+
+
+def _book(database: str) -> str:
+    """Give the URL of the book.
+
+    On PostgreSQL that is the same database. A SQLite file has one writer at a time, and the book
+    is written at each step of each call; so that nobody else waits for these, it is a file of its
+    own beside the other.
+    """
+    url = make_url(database)
+    if url.get_backend_name() != "sqlite" or not url.database:
+        return database
+    return url.set(database=str(Path(url.database).with_suffix(".work.db"))).render_as_string(False)
+
+
+def _write_ahead(book: str) -> None:
+    """Have a SQLite file write ahead, which it keeps to: readers never wait for its writer."""
+    url = make_url(book)
+    if url.get_backend_name() == "sqlite" and url.database:
+        with contextlib.closing(sqlite3.connect(url.database)) as connection:
+            connection.execute("PRAGMA journal_mode=WAL")
 
 
 def _named(kind: Kind) -> Run:
@@ -135,6 +176,6 @@ def _named(kind: Kind) -> Run:
 def _told() -> Iterator[None]:
     try:
         yield
-    except (DBAPIError, SQLAlchemyError, OSError) as error:
+    except (DBAPIError, SQLAlchemyError, sqlite3.Error, OSError) as error:
         reason = str(getattr(error, "orig", None) or error)
         raise StoreError(f"the book of durable work cannot be used: {reason}") from error

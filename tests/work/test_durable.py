@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from app.errors import StoreError
-from app.work.durable import PATIENT, URGENT, Durable, Kind
+from app.work.durable import PATIENT, URGENT, Durable, Kind, Standing
 
 
 def book(folder, name="one") -> Durable:
@@ -102,7 +102,7 @@ def test_a_call_can_be_put_off(tmp_path):
     assert made[0] - began > 0.9
 
 
-def test_a_call_that_fails_is_told_of_as_lost(tmp_path):
+def test_calls_that_fail_and_calls_that_nobody_entrusted_are_told_apart(tmp_path):
     async def fail(text):
         raise ZeroDivisionError(text)
 
@@ -112,12 +112,12 @@ def test_a_call_that_fails_is_told_of_as_lost(tmp_path):
         await durable.open()
         await durable.entrust("fail", "a", "it")
         async with asyncio.timeout(10):
-            while not (lost := await durable.lost("fail", ["a", "b"])):
+            while not (standing := await durable.standing("fail", ["a", "b"])).lost:
                 await asyncio.sleep(0.05)
         await durable.close()
-        return lost
+        return standing
 
-    assert asyncio.run(story()) == ["a"]
+    assert asyncio.run(story()) == Standing(missing=frozenset("b"), lost=frozenset("a"))
 
 
 def test_a_book_that_cannot_be_opened_is_a_store_error(tmp_path):
