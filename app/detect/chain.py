@@ -49,7 +49,23 @@ def resolve(chain: Chain) -> tuple[Raised, ...]:
         return ()
     top = _is_from_the_top(chain, members)
     found = _origins(chain, members, _kind(chain, members))
-    return tuple(replace(raised, from_the_top=top) for raised in found)
+    time = _recorded_at(chain)
+    return tuple(
+        replace(raised, from_the_top=top, line=_dated(raised.line, time)) for raised in found
+    )
+
+
+def _recorded_at(chain: Chain) -> float | None:
+    """Give the time of the record of an error that a traceback without one was printed with."""
+    record = chain.before[0] if chain.before else None
+    if record is None or record.number != chain.members[0][1].first.number - 1:
+        return None
+    level = _LEVEL.search(record.raw[:_HEAD_LOOKED_AT])
+    return record.time if level and (level["bad"] or level["ebad"]) else None
+
+
+def _dated(line: Line, time: float | None) -> Line:
+    return line if line.time is not None or time is None else replace(line, time=time)
 
 
 def _named(chain: Chain) -> list[Member]:

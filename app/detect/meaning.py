@@ -98,7 +98,7 @@ def _meaning(
             if fit is not None and not fit[1].general and fit[1].strength != "context":
                 told, best = other, fit
                 break
-    if best is None:
+    if best is None or (raised.kind == "mentioned" and _knows_nothing(best[1])):
         return None
     for other in raised.cause_of:
         fit = _best_fit(other, on_line, compiled)
@@ -120,6 +120,11 @@ def _meaning(
         doubt=LOGGED if kind == "logged" and strength != signal.strength else "",
         survivable=not raised.from_the_top,
     )
+
+
+def _knows_nothing(signal: Signal) -> bool:
+    """Say whether a signal takes any exception for what it is."""
+    return "*" in signal.exception and not (signal.message or signal.frames or signal.code)
 
 
 def _is_tried_again(raised: Raised, on_line: Mapping[tuple[int, int], list[Sighting]]) -> bool:

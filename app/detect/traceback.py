@@ -28,7 +28,10 @@ _FOLDED = re.compile(re.escape(HEADER) + r":(?P<newline>\\{1,4}n)")
 # {"message": {"message": "KeyError: 'text'", "extraInfo": {"timestamp": "1760000000"}}}
 _ERROR_FILE = re.compile(r'"message": ?"(?P<told>[A-Za-z_][\w.]{1,200}: (?:[^"\\]|\\.){1,2000})"')
 # {"log":"KeyError: 'text'\n","stream":"stderr","time":"2026-05-01T10:00:00.1Z"}
-_RECORD = re.compile(r'"(?:log|message|msg|line|text)": ?"((?:[^"\\]|\\.){0,8000})"')
+_RECORD = re.compile(
+    r'"(?:log|message|MESSAGE|msg|line|text|textPayload|output|content|data|raw|body|stderr|stdout)"'
+    r': ?"((?:[^"\\]|\\.){0,8000})"'
+)
 _EXTRA = '"extraInfo"'
 # 2026-05-01T10:00:00.1Z stderr F KeyError: 'text'
 _STREAMS = ("stderr F ", "stdout F ", "stderr P ", "stdout P ")
