@@ -4,6 +4,7 @@ FirstFaultError            500 / exit 1
 ├── UsageError             400 / exit 2   a request or a command line that cannot be meant
 ├── SourceError            422 / exit 2   a log that cannot be read
 │   ├── SourceNotFound     404 / exit 2
+│   ├── SourceGone         503 / exit 2   in a store that does not answer, and may do so later
 │   ├── SourceTooLarge     413 / exit 2   past a limit on size, plain or decompressed
 │   └── OutsideRoots       403 / exit 2   a place that requests may not read
 ├── RuleError              500 / exit 2   one fault in a rule or prompt file, with its place
@@ -66,6 +67,12 @@ class SourceNotFound(SourceError):
     """No log at the given place."""
 
     status = 404
+
+
+class SourceGone(SourceError):
+    """A log whose store does not answer, and may do so later."""
+
+    status = 503
 
 
 class SourceTooLarge(SourceError):

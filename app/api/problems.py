@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import compile_path
 
-from app.errors import Busy, FirstFaultError, StoreError, TooOften, Unauthorized
+from app.errors import Busy, FirstFaultError, SourceGone, StoreError, TooOften, Unauthorized
 from app.service import Service
 
 MEDIA_TYPE = "application/problem+json"
@@ -93,7 +93,7 @@ def install(app: FastAPI) -> None:
             headers["Retry-After"] = str(service.crew.retry_after)
         elif isinstance(error, TooOften):
             headers["Retry-After"] = str(error.retry_after)
-        elif isinstance(error, StoreError):
+        elif isinstance(error, StoreError | SourceGone):
             headers["Retry-After"] = "10"
         elif isinstance(error, Unauthorized):
             headers["WWW-Authenticate"] = "Bearer"

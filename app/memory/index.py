@@ -144,4 +144,6 @@ class WholeIndex:
         return True
 
     def _leave_alone(self) -> None:
+        """Wait for the server; it may come back with less than it held."""
+        self._held = None
         self._gone_until = time.monotonic() + _AGAIN_SECONDS

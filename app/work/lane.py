@@ -16,6 +16,7 @@ import structlog
 from app.errors import FirstFaultError, UsageError
 from app.store.outcome import Fault
 from app.work import worker
+from app.work.objects import SCHEME
 
 _TRIES = 2
 _PATIENCE = (1.0, 5.0, 15.0)  # between tries to start a worker
@@ -86,7 +87,7 @@ class Lane:
                 self._replace()
             except TimeoutError:
                 self._replace()
-                detail = f"the log was not read within {seconds:g} seconds"
+                detail = f"{_named(order)} was not read within {seconds:g} seconds"
                 return worker.Reading(Fault("TookTooLong", 500, detail))
         detail = (
             f"the process that read the log was killed {_TRIES} times; "
@@ -145,3 +146,9 @@ class Lane:
         )
         self._ready = self._executor.submit(worker.hello)  # starts the process
         self._children = set(multiprocessing.active_children()) - before
+
+
+def _named(order: worker.Order) -> str:
+    """Name a log by its object; the paths of others are not everybody's business."""
+    objects = [place for place in order.paths if place.startswith(SCHEME)]
+    return objects[0] if objects else "the log"

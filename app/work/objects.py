@@ -21,7 +21,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TypeVar
 from urllib.parse import unquote
 
-from app.errors import SourceError, SourceNotFound, SourceTooLarge, StoreError, UsageError
+from app.errors import (
+    SourceError,
+    SourceGone,
+    SourceNotFound,
+    SourceTooLarge,
+    StoreError,
+    UsageError,
+)
 
 if TYPE_CHECKING:
     from s3fs import S3FileSystem
@@ -258,4 +265,4 @@ def _told(name: ObjectName) -> Iterator[None]:
         raise SourceError(f"{name}: the object store denies access: {error}") from error
     except (TimeoutError, OSError, BotoCoreError, ClientError) as error:
         why = str(error) or "no answer in time"
-        raise SourceError(f"{name}: cannot be had from the object store: {why}") from error
+        raise SourceGone(f"{name}: cannot be had from the object store: {why}") from error

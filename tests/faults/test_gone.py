@@ -12,7 +12,6 @@ import pytest
 
 from tests.api.server import REAL, ended, running
 from tests.api.test_exits import SECRETS, post, report
-from tests.object_store import object_store
 from tests.postgres import MISSING, free_port, postgres
 
 LOG = b"Traceback (most recent call last):\n  File 'a.py', line 1, in <module>\nKeyError: 'x'\n"
@@ -101,22 +100,6 @@ def test_a_log_that_goes_between_request_and_diagnosis_is_named_in_the_failure(t
         failed = ended(client, id)
         assert failed["error"]["status"] == 404
         assert "a.log" in failed["error"]["detail"]
-
-
-def test_objects_that_go_and_a_store_that_stops_fail_one_diagnosis_with_their_name(tmp_path):
-    with object_store() as bucket:
-        bucket.put("a.log", LOG)
-        chosen = {"log_roots": "s3://logs", "s3_endpoint": bucket.endpoint}
-        with running(tmp_path, **chosen) as served, served.client(timeout=90) as client:
-            upload(client, b"sleep 2\ncause NameError")
-            told = {"log": {"uri": "s3://logs/a.log"}}
-            id = client.post("/v1/diagnoses", json=told).json()["id"]
-            bucket.remove("a.log")
-            failed = ended(client, id, 60)
-            assert (failed["error"]["status"], "s3://logs/a.log" in failed["error"]["detail"]) == (
-                404, True,
-            )  # fmt: skip
-            assert upload(client, b"cause NameError", wait=20).status_code == 200
 
 
 def test_a_report_from_a_clock_that_jumped_is_refused_and_taken_once_it_is_right(tmp_path):
