@@ -4,16 +4,17 @@ What the model says is an opinion. Its quotes are looked up in the log, the rule
 action is theirs. Whatever goes wrong with the model, the first verdict stands and says so.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from app.errors import ModelError
+from app.errors import ModelError, SourceError
 from app.judge.in_doubt import in_doubt
 from app.judge.opinion import Grounds, Weighed, weigh
 from app.model import Diagnosis, Line, Plan
 from app.opinion import Asked, Opinion, Quoted
 from app.pipeline import Case
 from app.read.original import Original, Printed
+from app.read.source import Source
 from app.reason.failure_agent import FailureAgent, Heard, Matter
 from app.reason.forms import More
 from app.reason.ground import ground
@@ -30,6 +31,9 @@ _MOST_LINES = 80  # of what is shown in addition
 _LONGEST = 500
 _LINE_BYTES = 1 << 36
 
+Fetch = Callable[[], Sequence[Source]]
+"""Finds the files of a log that was judged without them; raises SourceError."""
+
 
 def consult(
     case: Case,
@@ -37,13 +41,17 @@ def consult(
     *,
     diagnosis_id: str | None = None,
     digest_tokens: int = _DIGEST_TOKENS,
+    fetch: Fetch | None = None,
 ) -> Diagnosis:
-    """Give the diagnosis after a model was heard; without a doubt it stays as it is."""
+    """Give the diagnosis after a model was heard; without a doubt it stays as it is.
+
+    `fetch` is called where the model wants to look into a log of which only some lines are kept.
+    """
     first = case.diagnosis
     if not in_doubt(first.verdict):
         return first
     asked = Asked(agent.model, agent.prompts)
-    files = _Files(case)
+    files = _Files(case, fetch)
     try:
         heard = agent.ask(_matter(case, files, digest_tokens, agent.context_tokens), diagnosis_id)
     except ModelError as error:
@@ -106,14 +114,18 @@ def _plan(weighed: Weighed, case: Case) -> Plan:
 class _Files:
     """The lines of the log: those that were kept, and the others read once more."""
 
-    def __init__(self, case: Case) -> None:
+    def __init__(self, case: Case, fetch: Fetch | None) -> None:
         log = case.sighted.log
         self._names = [file.name for file in log.files]
         self._kept: dict[int, list[Line]] = {}
         for line in log.lines:
             self._kept.setdefault(line.file, []).append(line)
         self._points = {(p.file, p.number): p.text for p in log.points if p.text}
-        self._original = Original(case.sources, _LINE_BYTES, _LOOK_SECONDS)
+        self._fetch = fetch
+        self._original = self._read_from(case.sources)
+
+    def _read_from(self, found: Sequence[Source]) -> Original:
+        return Original(found, _LINE_BYTES, _LOOK_SECONDS)
 
     def index(self, name: str) -> int:
         """Give the place of a file among all."""
@@ -129,6 +141,11 @@ class _Files:
 
     def shown(self, more: More) -> str:
         """Write what a model wants to see in addition."""
+        if self._fetch is not None:
+            try:
+                self._original = self._read_from(self._fetch())
+            except SourceError:
+                return "the log is not there any more: there are no lines but those of the digest\n"
         found: list[Printed] = []
         told = ""
         for file in self._meant(more.file):

@@ -45,7 +45,7 @@ from app.rulebook.compiled import Compiled
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds of one diagnosis: text bytes read, tokens of the digest, scanning threads."""
+    """Bounds of a diagnosis: text bytes read, tokens of the digest (0: none), scanning threads."""
 
     max_bytes: int = 64 << 30
     digest_tokens: int = 6000
@@ -160,7 +160,8 @@ def judged(
     found = remembered(verdict, recalled, rulebook)
     went = course(detected, verdict, [before for _, before, _ in earlier])
     advice = by_precedent(found, rulebook) if found else plan(verdict, root, rulebook, job, went)
-    shown = digest(log, _faults(detected, root), sighted.attempts, limits.digest_tokens)
+    faults, tokens = _faults(detected, root), limits.digest_tokens
+    shown = digest(log, faults, sighted.attempts, tokens) if tokens else ""
     watch.lap("recover")
     diagnosis = Diagnosis(
         verdict=found or verdict,

@@ -1,4 +1,4 @@
-"""Old diagnoses under the rules of today: as a dry run or applied, with what changes and costs."""
+"""Old diagnoses, or logs, under the rules of today: what changes, and what failures cost."""
 
 from collections.abc import AsyncIterator
 from dataclasses import asdict
@@ -7,20 +7,34 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query
 from fastapi.sse import EventSourceResponse, ServerSentEvent
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StringConstraints
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StringConstraints,
+    model_validator,
+)
 from starlette.responses import JSONResponse, Response
 
 from app.api.forms import Id, Text, Time, seconds
 from app.api.problems import declared
 from app.api.routes import ServiceOf
-from app.store.reclassifications import Chosen, Run
-from app.store.toll_csv import as_csv
+from app.service.reclassification import Wish
+from app.store.run import Chosen, Run
+from app.store.toll_csv import as_csv, changes_csv
 
 router = APIRouter(prefix="/v1/reclassifications", tags=["reclassifications"])
 
 RunId = Annotated[str, StringConstraints(pattern=r"^rc_[0-7][0-9A-HJKMNP-TV-Z]{25}$")]
 _FAULTS = declared(401, 403, 404, 429, 500, 503)
-_BEGIN_FAULTS = declared(400, 401, 403, 413, 422, 429, 500, 503)
+_BEGIN_FAULTS = declared(400, 401, 403, 404, 413, 422, 429, 500, 503)
+
+
+_MOST_IN_CSV = 100_000
+
+Cursor = Annotated[str, StringConstraints(max_length=8192, pattern=r"^[^\x00]*$")]
+Limit = Annotated[int, Field(ge=0, le=1_000_000_000)]
 
 
 class Csv(Response):
@@ -40,12 +54,34 @@ class Choice(BaseModel):
     until: Time | None = Field(default=None, description="accepted before this time")
 
 
+class ModelChoice(BaseModel):
+    """A model for what rules leave in doubt, with the prompts of the service as they are now."""
+
+    model_config = ConfigDict(extra="forbid")
+    name: Text | None = Field(default=None, description="at the endpoint of the settings")
+    calls: Limit = Field(default=0, description="that the whole run may make; 0: any number")
+    tokens: Limit = Field(default=0, description="that the whole run may take; 0: any number")
+
+
 class ReclassificationRequest(BaseModel):
-    """What is to be judged again."""
+    """What is to be judged again: stored diagnoses, or the logs in some folders instead."""
 
     model_config = ConfigDict(extra="forbid")
     filter: Choice = Choice()
+    logs: tuple[Text, ...] = Field(
+        default=(),
+        max_length=100,
+        description="folders below FIRSTFAULT_LOG_ROOTS as file:///… or s3://…/, each entry of "
+        "which is one job; nothing of them is stored",
+    )
     apply: StrictBool = Field(default=False, description="replace the verdicts; else only tell")
+    model: ModelChoice | None = Field(default=None, description="without it no model is asked")
+
+    @model_validator(mode="after")
+    def _is_of_one_kind(self) -> "ReclassificationRequest":
+        if self.logs and (self.apply or self.filter != Choice()):
+            raise ValueError("`filter` and `apply` are for stored diagnoses, not for `logs`")
+        return self
 
 
 class RunOut(BaseModel):
@@ -56,23 +92,34 @@ class RunOut(BaseModel):
     apply: bool
     created_at: datetime
     finished_at: datetime | None
+    logs: tuple[str, ...]
     rules: str | None
+    model: str | None
+    prompts: str | None
     total: int
     done: int
     from_kept: int
     from_logs: int
     unread: int = Field(description="whose log is gone and was not kept; they stay as they are")
+    asked: int = Field(description="that rules left in doubt and a model was to be asked about")
+    unheard: int = Field(description="of these, those without an answer; rules stand")
+    calls: int = Field(description="to the model")
+    tokens: int = Field(description="that these took, or may have where they were broken off")
+    note: str | None = Field(description="why there was no answer, the last time")
     fault: str | None
 
 
 class ChangeOut(BaseModel):
-    """A verdict that came out otherwise."""
+    """A verdict that came out otherwise; of a log that was never stored, the verdict."""
 
-    diagnosis_id: Id
+    diagnosis_id: Id | None
+    log: str | None
     cause_before: str | None
     cause: str | None
+    domain: str | None
     action_before: str | None
     action: str | None
+    by_model: bool = Field(description="whether the model made the difference to the rules")
     why: str
 
 
@@ -92,7 +139,7 @@ class RunWhole(RunOut):
     """A run with its outcome; further changes are at `/changes`."""
 
     changed: tuple[ChangeOut, ...]
-    next: Id | None = Field(description="cursor of the changes below these")
+    next: str | None = Field(description="cursor of the changes below these")
     table: tuple[TollOut, ...]
 
 
@@ -100,14 +147,14 @@ class ChangePage(BaseModel):
     """A part of the changes; `next` is the cursor of the part below it."""
 
     items: tuple[ChangeOut, ...]
-    next: Id | None
+    next: str | None
 
 
 class ChangeQuery(BaseModel):
     """Which part of the changes."""
 
     model_config = ConfigDict(extra="forbid")
-    cursor: Id | None = None
+    cursor: Cursor | None = None
     limit: int = Field(default=200, ge=1, le=1000)
 
 
@@ -119,8 +166,8 @@ class RunPage(BaseModel):
 
 @router.post("", status_code=202, responses={202: {"model": RunOut}, **_BEGIN_FAULTS})
 async def begin(told: ReclassificationRequest, service: ServiceOf) -> Response:
-    """Judge stored diagnoses again under the present rules."""
-    chosen = told.filter
+    """Judge stored diagnoses, or logs, under the present rules."""
+    chosen, model = told.filter, told.model
     run = await service.reclassification.begin(
         Chosen(
             cause=chosen.cause,
@@ -128,8 +175,10 @@ async def begin(told: ReclassificationRequest, service: ServiceOf) -> Response:
             job_id=chosen.job_id,
             since=seconds(chosen.since) if chosen.since else None,
             until=seconds(chosen.until) if chosen.until else None,
+            logs=told.logs,
         ),
         applies=told.apply,
+        wish=Wish(model.name, model.calls, model.tokens) if model else None,
     )
     response = JSONResponse(_of(run), 202)
     response.headers["Location"] = f"{router.prefix}/{run.id}"
@@ -169,6 +218,13 @@ async def read_table(id: str, service: ServiceOf) -> Response:
     return Csv(as_csv(table))
 
 
+@router.get("/{id}/changes.csv", response_class=Csv, responses=_FAULTS)
+async def read_changes_csv(id: str, service: ServiceOf) -> Response:
+    """Read the changes as CSV."""
+    await service.reclassification.find(id)
+    return Csv(changes_csv(await service.reclassification.changes(id, None, _MOST_IN_CSV)))
+
+
 @router.post("/{id}/cancel", responses={200: {"model": RunOut}, **declared(400), **_FAULTS})
 async def cancel(id: str, service: ServiceOf) -> Response:
     """Stop a run; what it has applied stays."""
@@ -195,15 +251,18 @@ async def _changes(service: ServiceOf, id: str, query: ChangeQuery) -> dict[str,
     found = await service.reclassification.changes(id, query.cursor, query.limit + 1)
     shown = found[: query.limit]
     more = len(found) > len(shown)
-    items = [asdict(change) for change in shown]
-    return {"items": items, "next": shown[-1].diagnosis_id if more else None}
+    items = [change.spelt() for change in shown]
+    return {"items": items, "next": shown[-1].subject if more else None}
 
 
 def _of(run: Run) -> dict[str, object]:
     told = asdict(run)
-    for name in ("chosen", "last_id"):
+    for name in ("chosen", "driver", "last", "asks"):
         del told[name]
+    told["logs"] = run.chosen.logs
     told["apply"] = told.pop("applies")
+    told["model"] = run.asks.model if run.asks else None
+    told["prompts"] = run.asks.edition if run.asks else None
     for name in ("created_at", "finished_at"):
         told[name] = _time(told[name]) if told[name] is not None else None
     return told

@@ -1,38 +1,30 @@
 """`firstfault reclassify`: old diagnoses, or a folder of logs, under the rules of today.
 
 Stored diagnoses are taken from the database of the settings, beside a running service if need be.
-A folder holds one job in each file or folder below it; nothing of it is stored.
+A folder holds one job in each file or folder below it; of these only what the run came to is kept.
 """
 
-import csv
-import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from app.cli.configured import configured
-from app.cli.page import Page, printable
-from app.errors import UsageError
+from app.errors import FirstFaultError, StoreError, UsageError
 from app.settings import Settings
 
 if TYPE_CHECKING:  # a database takes half a second to import, which other commands do not need
-    from app.store.reclassifications import Chosen
+    from app.store.reclassifications import Reclassifications
+    from app.store.run import Asks, Chosen, Run
 
-_MOST_SHOWN = 50
-_TABLE = ("cause", "domain", "count", "gpu_hours", "gpu_share", "to_failure", "to_restart")
-_FROM = {
-    "from_kept": "from what was kept of their logs",
-    "from_logs": "from their logs",
-    "unread": "whose logs cannot be read",
-}
+_MOST_CHANGES = 1_000_000
 _DATES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S%z"]
 
-Output = Literal["text", "json", "csv"]
+Output = Literal["text", "json", "csv", "changes-csv"]
 Moment = Annotated[datetime | None, typer.Option(formats=_DATES, help="A time, UTC.")]
 
 
@@ -52,29 +44,52 @@ def reclassify(
     apply: Annotated[
         bool, typer.Option("--apply", help="Replace verdicts; else only tell.")
     ] = False,
+    with_model: Annotated[
+        bool, typer.Option("--with-model", help="Ask the model of the settings where in doubt.")
+    ] = False,
+    model: Annotated[str | None, typer.Option(help="Ask this one at its endpoint.")] = None,
+    prompts: Annotated[
+        Path | None, typer.Option(help="Ask with the prompts of this folder.", show_default=False)
+    ] = None,
+    model_calls: Annotated[
+        int, typer.Option(min=0, help="Calls that the whole run may make; 0: any number.")
+    ] = 0,
+    model_tokens: Annotated[
+        int, typer.Option(min=0, help="Tokens that the whole run may take; 0: any number.")
+    ] = 0,
+    resume: Annotated[
+        str | None, typer.Option(metavar="ID", help="Go on with a run that was broken off.")
+    ] = None,
     output: Annotated[Output, typer.Option(help="How to print the outcome.")] = "text",
 ) -> None:
     """Judge old diagnoses again: what changes, and what failures cost by cause."""
-    settings = configured()
-    if folders:
-        if apply or any((cause, cluster, job_id, since, until)):
-            raise UsageError("filters and --apply are for stored diagnoses, not for folders")
-        told = _of_folders(folders, settings)
+    from app.cli.outcome import print_outcome
+    from app.store.database import connect
+    from app.store.migrate import migrate
+    from app.store.reclassifications import Reclassifications
+    from app.store.run import Chosen
+    from app.store.toll import toll
+
+    settings = configured(prompts_dir=prompts)
+    filtered = any((cause, cluster, job_id, since, until, apply))
+    asking = with_model or any((model, prompts, model_calls, model_tokens))
+    if folders and filtered:
+        raise UsageError("filters and --apply are for stored diagnoses, not for folders")
+    if resume and (folders or filtered or asking):
+        raise UsageError("--resume goes on with what the run was begun with; it takes no more")
+    engine = connect(settings.database)
+    migrate(engine)
+    runs = Reclassifications(engine)
+    if resume:
+        run = runs.reopen(resume)
     else:
-        from app.store.reclassifications import Chosen
-
-        begin, end = (_seconds(moment) for moment in (since, until))
-        told = _of_stored(settings, Chosen(cause, cluster, job_id, begin, end), apply)
-    _print(told, output)
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """An outcome, as JSON has it."""
-
-    run: dict[str, object]
-    changed: list[dict[str, object]]
-    table: list[dict[str, object]]
+        times = _seconds(since), _seconds(until)
+        chosen = Chosen(cause, cluster, job_id, *times, _places(folders or []))
+        asks = _asks(settings, model, model_calls, model_tokens) if asking else None
+        run = _begun(runs, settings, chosen, asks, apply)
+    ended = _gone_through(runs, run, settings)
+    changes = runs.changes(run.id, None, _MOST_CHANGES)
+    print_outcome(ended, changes, toll(engine, ended, changes), output)
 
 
 def _seconds(moment: datetime | None) -> float | None:
@@ -83,58 +98,58 @@ def _seconds(moment: datetime | None) -> float | None:
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
-def _of_stored(settings: Settings, chosen: "Chosen", applies: bool) -> Told:
-    from app.service.reclassification import surroundings
-    from app.store.database import connect
-    from app.store.migrate import migrate
-    from app.store.reclassifications import Reclassifications
-    from app.store.toll import toll
-    from app.work.reclassify import executor, run_through
+def _places(folders: list[str]) -> tuple[str, ...]:
+    from app.work.objects import SCHEME, of_uri
 
-    engine = connect(settings.database)
-    migrate(engine)
-    runs = Reclassifications(engine)
-    run = runs.begin(chosen, applies=applies)
-    with executor(settings.workers, settings.dask_scheduler) as pool, _bar(run.total) as moved:
-        ended = run_through(
-            runs,
-            run,
-            surroundings(settings),
-            pool,
-            at_once=settings.workers,
-            progress=lambda now: moved(now.done),
-        )
-    changes = runs.changes(run.id, None, 1_000_000)
-    instead = {change.diagnosis_id: change.cause or "Unknown" for change in changes}
-    return Told(
-        run=asdict(ended),
-        changed=[asdict(change) for change in changes],
-        table=[asdict(row) for row in toll(engine, chosen, instead)],
+    return tuple(
+        str(of_uri(folder) if folder.startswith(SCHEME) else Path(folder).absolute())
+        for folder in folders
     )
 
 
-def _of_folders(folders: Sequence[str], settings: Settings) -> Told:
+def _asks(settings: Settings, model: str | None, calls: int, tokens: int) -> "Asks":
+    from app.service.reclassification import Wish, asks
+
+    return asks(settings, Wish(model, calls, tokens))
+
+
+def _begun(
+    runs: "Reclassifications",
+    settings: Settings,
+    chosen: "Chosen",
+    asks: "Asks | None",
+    applies: bool,
+) -> "Run":
+    from app.rulebook.load import load
     from app.service.objects import object_store
-    from app.service.reclassification import surroundings
-    from app.store.toll import Job, added_up
-    from app.work.folder import jobs_in, judge_all
-    from app.work.reclassify import executor
+    from app.work.folder import jobs_in
 
-    paths = jobs_in(folders, object_store(settings))
-    found = []
-    with executor(settings.workers, settings.dask_scheduler) as pool, _bar(len(paths)) as moved:
-        for judged in judge_all(paths, surroundings(settings), pool):
-            found.append(judged)
-            moved(len(found))
-    unread = sum(judged.cause is None for judged in found)
-    jobs = [
-        Job(one.log, one.cause, one.domain, None, None, None, None) for one in found if one.cause
-    ]
-    return Told(
-        run={"total": len(found), "done": len(found), "from_logs": len(jobs), "unread": unread},
-        changed=[asdict(judged) for judged in found],
-        table=[asdict(row) for row in added_up(jobs)],
+    return runs.begin(
+        chosen,
+        applies=applies,
+        rules=load(settings.rules_dir, settings.cache_dir, settings.learned_dir).fingerprint,
+        driver="command",
+        asks=asks,
+        total=len(jobs_in(chosen.logs, object_store(settings))) if chosen.logs else None,
     )
+
+
+def _gone_through(runs: "Reclassifications", run: "Run", settings: Settings) -> "Run":
+    """Go on to the end; a run that cannot go on has failed, and may be resumed when that is mended.
+
+    What a kill breaks off is resumed too, so its name is told first.
+    """
+    from app.service.reclassification import go_on
+
+    print(f"firstfault: if this is broken off, go on with --resume {run.id}", file=sys.stderr)
+    try:
+        with _bar(run.total) as moved:
+            return go_on(runs, run, settings, lambda now: moved(now.done))
+    except StoreError:
+        raise
+    except FirstFaultError as error:
+        runs.end(run.id, "failed", str(error))
+        raise
 
 
 @contextmanager
@@ -146,48 +161,3 @@ def _bar(total: int) -> Iterator[Callable[[int], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as drawn:
         task = drawn.add_task("judging", total=total)
         yield lambda done: drawn.update(task, completed=done)
-
-
-def _print(told: Told, output: Output) -> None:
-    if output == "json":
-        print(json.dumps(asdict(told), indent=1))
-    elif output == "csv":
-        writer = csv.DictWriter(sys.stdout, _TABLE, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(told.table)
-    else:
-        _show(told, Page(sys.stdout))
-
-
-def _show(told: Told, page: Page) -> None:
-    run = told.run
-    page.line(f"{run['done']} of {run['total']} judged, {len(told.changed)} listed below")
-    for name, words in _FROM.items():
-        if run.get(name):
-            page.line(f"  {run[name]} {words}")
-    for one in told.changed[:_MOST_SHOWN]:
-        named = str(one.get("diagnosis_id") or one.get("log"))
-        before = (
-            f"{one['cause_before']} ({one['action_before']}) → " if "cause_before" in one else ""
-        )
-        page.line(printable(f"{named}  {before}{one['cause']} ({one['action']})"))
-    if len(told.changed) > _MOST_SHOWN:
-        page.line(f"… and {len(told.changed) - _MOST_SHOWN} more: --output json lists all")
-    page.line("")
-    page.line(
-        f"{'cause':24}{'count':>7}{'GPU hours':>12}{'share':>8}{'to failure':>12}{'to restart':>12}"
-    )
-    for row in told.table:
-        page.line(
-            f"{row['cause']!s:24}{row['count']!s:>7}{_number(row['gpu_hours'], 12, 1)}"
-            f"{_number(row['gpu_share'], 8, 3)}{_minutes(row['to_failure'])}"
-            f"{_minutes(row['to_restart'])}"
-        )
-
-
-def _number(value: object, width: int, digits: int) -> str:
-    return f"{value:>{width}.{digits}f}" if isinstance(value, float) else f"{'-':>{width}}"
-
-
-def _minutes(seconds: object) -> str:
-    return f"{seconds / 60:>8.0f} min" if isinstance(seconds, float) else f"{'-':>12}"

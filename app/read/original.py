@@ -2,7 +2,7 @@
 
 A window of lines, or those that a pattern meets, in one pass over a file that may be of any size:
 within a time, and of a bounded number of lines. What cannot be read a second time, such as a
-stream, holds nothing here.
+stream, or is not at hand, holds nothing here.
 """
 
 import time
@@ -86,8 +86,8 @@ class Original:
 
     def _blocks(self, file: int) -> Iterator[tuple[int, Block]]:
         """Give each block with the number of its first line, until the time is over."""
-        source = self._sources[file]
-        if source.path is None or not source.path.is_file():
+        source = self._sources[file] if file < len(self._sources) else None
+        if source is None or source.path is None or not source.path.is_file():
             return
         end = time.monotonic() + self._seconds
         lines = 0

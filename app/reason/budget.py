@@ -6,6 +6,7 @@ processes are not known, so a day may end a few calls past its limit.
 """
 
 from dataclasses import dataclass
+from typing import Protocol
 
 from app.errors import ModelError
 from app.reason.call import Call, DaySpending
@@ -42,14 +43,29 @@ class Expected:
     cost: float
 
 
+class Purse(Protocol):
+    """What many diagnoses take from together, in several processes."""
+
+    def draw(self, tokens: int) -> None:
+        """Set aside a call of at most so many tokens; raise ModelError where that is too much."""
+
+    def give_back(self, tokens: int) -> None:
+        """Return what of it was not taken; less than 0 where more was."""
+
+
 class Budget:
     """The purse of one diagnosis, with the calls, tokens and cost that went out of it.
 
-    `day` is asked before each call, so it must be quick.
+    `day` and the `purse` of many diagnoses are asked before each call, so they must be quick.
     """
 
     def __init__(
-        self, limits: Limits, day: DaySpending, *, diagnosis_id: str | None = None
+        self,
+        limits: Limits,
+        day: DaySpending,
+        *,
+        diagnosis_id: str | None = None,
+        purse: Purse | None = None,
     ) -> None:
         """Start with nothing spent for the diagnosis."""
         self.diagnosis_id = diagnosis_id
@@ -58,6 +74,7 @@ class Budget:
         self.cost = 0.0
         self._limits = limits
         self._day = day
+        self._purse = purse
         self._pending_tokens = 0
         self._pending_cost = 0.0
 
@@ -71,6 +88,8 @@ class Budget:
             _refuse("a day", "MODEL_DAY_TOKENS", day.tokens, wanted, limits.day_tokens)
             cost = expected.cost + self._pending_cost
             _refuse("a day", "MODEL_DAY_COST", day.cost, cost, limits.day_cost)
+        if self._purse is not None:
+            self._purse.draw(expected.tokens)
         self.calls += 1
         self._pending_tokens += expected.tokens
         self._pending_cost += expected.cost
@@ -80,6 +99,8 @@ class Budget:
         self._pending_tokens -= expected.tokens
         self._pending_cost -= expected.cost
         self.tokens += call.tokens_in + call.tokens_out
+        if self._purse is not None:
+            self._purse.give_back(expected.tokens - call.tokens_in - call.tokens_out)
         self.cost += call.cost
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from app.errors import ModelError
 from app.masking import Masks
-from app.reason.budget import Budget, Limits
+from app.reason.budget import Budget, Limits, Purse
 from app.reason.call import DaySpending
 from app.reason.client import Client
 from app.reason.forms import More, OpinionReply, opinion_among
@@ -51,12 +51,20 @@ class Heard:
 class FailureAgent:
     """Asks one endpoint; it may be used for one failure after the other."""
 
-    def __init__(self, client: Client, prompts: Prompts, limits: Limits, day: DaySpending) -> None:
-        """`day` tells what was spent today, where a day has a limit."""
+    def __init__(
+        self,
+        client: Client,
+        prompts: Prompts,
+        limits: Limits,
+        day: DaySpending,
+        purse: Purse | None = None,
+    ) -> None:
+        """`day` tells what was spent today, where a day has a limit; `purse` is that of a run."""
         self._client = client
         self._prompt = prompts["failure_agent"]
         self._limits = limits
         self._day = day
+        self._purse = purse
         self.prompts = prompts.fingerprint
 
     @property
@@ -69,10 +77,14 @@ class FailureAgent:
         """How much one question and its answer may hold."""
         return self._client.endpoint.context_tokens
 
+    def close(self) -> None:
+        """Close the connection."""
+        self._client.close()
+
     def ask(self, matter: Matter, diagnosis_id: str | None = None) -> Heard:
         """Get an answer; raise ModelError where there is none."""
         masks = Masks()
-        budget = Budget(self._limits, self._day, diagnosis_id=diagnosis_id)
+        budget = Budget(self._limits, self._day, diagnosis_id=diagnosis_id, purse=self._purse)
         end = time.monotonic() + self._client.endpoint.seconds
         reply = self._client.ask(self._question(matter, masks), budget).reply
         left = end - time.monotonic()

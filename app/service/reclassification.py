@@ -2,45 +2,75 @@
 
 import asyncio
 import functools
+import threading
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import structlog
 from sqlalchemy import Engine
 
-from app.errors import FirstFaultError, UsageError
+from app.errors import FirstFaultError, StoreError, UsageError
+from app.reason.prompt import Prompts
 from app.rulebook.load import content_hash
+from app.service.asking import asking
 from app.service.objects import object_store
 from app.settings import Settings
-from app.store.reclassifications import Change, Chosen, Reclassifications, Run
+from app.store.reclassifications import Reclassifications
+from app.store.run import Allowance, Asks, Change, Chosen, Run
 from app.store.threads import StoreThreads
 from app.store.toll import Toll, toll
 from app.work import reclassify
 from app.work.durable import Durable, Kind
-from app.work.rejudge import Surroundings
+from app.work.folder import jobs_in
+from app.work.roots import LogRoots
+from app.work.surroundings import Surroundings
 
 _KIND = "reclassify"
 _GLANCE_SECONDS = 0.3
+_AGAIN_SECONDS = 30.0  # after the database was gone
 _MOST_CHANGES = 100_000  # that a table of what would be takes into account
 
 log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A model for what rules leave in doubt; None is that of the settings. 0 is no limit."""
+
+    model: str | None = None
+    calls: int = 0
+    tokens: int = 0
 
 
 class Reclassification:
     """What the faces can ask for about old diagnoses under the rules of today."""
 
     def __init__(
-        self, settings: Settings, engine: Engine, threads: StoreThreads, durable: Durable
+        self,
+        settings: Settings,
+        engine: Engine,
+        threads: StoreThreads,
+        durable: Durable,
+        roots: LogRoots,
     ) -> None:
         self._settings = settings
         self._engine = engine
         self._runs = Reclassifications(engine)
         self._threads = threads
         self._durable = durable
+        self._roots = roots
         durable.offer(Kind(_KIND, self._run, at_once=1, glance_seconds=0.5))
 
-    async def begin(self, chosen: Chosen, *, applies: bool) -> Run:
-        """Accept a run over what is complete now."""
-        run = await self._threads.run(functools.partial(self._runs.begin, chosen, applies=applies))
+    async def begin(self, chosen: Chosen, *, applies: bool, wish: Wish | None = None) -> Run:
+        """Accept a run over what is complete now, or over the logs of folders below a log root.
+
+        Raises UsageError, SourceError, and RulebookError where the prompts cannot be used.
+        """
+        if wish is not None and self._settings.model is None:
+            raise UsageError("no language model is configured (FIRSTFAULT_MODEL)")
+        add = functools.partial(self._begun, chosen, applies, wish)
+        run = await self._threads.run(add)
         await self._durable.entrust(_KIND, run.id, run.id)
         return run
 
@@ -60,8 +90,7 @@ class Reclassification:
         """Give the table by cause of what the run is about, as it has come out."""
         run = await self.find(id)
         changes = await self._threads.run(self._runs.changes, id, None, _MOST_CHANGES)
-        causes = {change.diagnosis_id: change.cause or "Unknown" for change in changes}
-        return await self._threads.run(toll, self._engine, run.chosen, causes)
+        return await self._threads.run(toll, self._engine, run, changes)
 
     async def cancel(self, id: str) -> Run:
         """Stop a run after the chunk that is under way; raise UsageError where it has ended."""
@@ -88,29 +117,71 @@ class Reclassification:
         for id in await self._threads.run(self._runs.unfinished):
             await self._durable.entrust(_KIND, id, id)
 
+    def _begun(self, chosen: Chosen, applies: bool, wish: Wish | None) -> Run:
+        settings, total = self._settings, None
+        if chosen.logs:
+            places = tuple(str(self._roots.place(uri)) for uri in chosen.logs)
+            chosen = replace(chosen, logs=places)
+            total = len(jobs_in(places, object_store(settings)))
+        return self._runs.begin(
+            chosen,
+            applies=applies,
+            rules=content_hash(settings.rules_dir, settings.learned_dir),
+            asks=asks(settings, wish) if wish else None,
+            total=total,
+        )
+
     async def _run(self, id: str) -> None:
-        run = await self._threads.insist(self._runs.find, id)
-        if run.status != "running":
-            return
-        try:
-            ended = await asyncio.to_thread(self._run_through, run)
-        except FirstFaultError as error:
-            await self._threads.insist(self._runs.end, id, "failed", str(error))
-            log.error("reclassification failed", reclassification_id=id, detail=str(error))
-            return
-        log.info("reclassification ended", reclassification_id=id, status=ended.status)
+        while (run := await self._threads.insist(self._runs.find, id)).status == "running":
+            stop = threading.Event()
+            work = functools.partial(go_on, self._runs, run, self._settings, stop=stop)
+            try:
+                ended = await asyncio.to_thread(work)
+            except asyncio.CancelledError:
+                stop.set()  # a thread cannot be cancelled, and the process would wait for it
+                raise
+            except StoreError as error:
+                log.warning("reclassification waits", reclassification_id=id, detail=str(error))
+                await asyncio.sleep(_AGAIN_SECONDS)
+            except FirstFaultError as error:
+                await self._threads.insist(self._runs.end, id, "failed", str(error))
+                log.error("reclassification failed", reclassification_id=id, detail=str(error))
+            else:
+                log.info("reclassification ended", reclassification_id=id, status=ended.status)
 
-    def _run_through(self, run: Run) -> Run:
-        settings = self._settings
-        with reclassify.executor(settings.workers, settings.dask_scheduler) as pool:
-            return reclassify.run_through(
-                self._runs, run, surroundings(settings), pool, at_once=settings.workers
-            )
+
+def go_on(
+    runs: Reclassifications,
+    run: Run,
+    settings: Settings,
+    progress: reclassify.Progress = lambda _: None,
+    stop: threading.Event | None = None,
+) -> Run:
+    """Go on with a run to its end, as the settings have it; raises as `reclassify.go_on`."""
+    engine = reclassify.Engine(settings.workers, settings.dask_scheduler)
+    return reclassify.go_on(runs, run, surroundings(settings, run), engine, progress, stop)
 
 
-def surroundings(settings: Settings) -> Surroundings:
+def asks(settings: Settings, wish: Wish) -> Asks:
+    """Say which model a run asks, with the prompts as they are now.
+
+    Raises UsageError where there is no model, RulebookError where the prompts cannot be used.
+    """
+    model = wish.model or settings.model
+    if model is None:
+        raise UsageError("no language model is configured (FIRSTFAULT_MODEL)")
+    folder = settings.prompts_dir.absolute()
+    prompts = Prompts(folder)
+    return Asks(model, str(folder), prompts.fingerprint, wish.calls, wish.tokens)
+
+
+def surroundings(settings: Settings, run: Run) -> Surroundings:
     """Say where the processes of a run find what they need."""
     data = settings.data_dir.absolute()
+    told = None
+    if run.asks is not None:
+        meant = {"model": run.asks.model, "prompts_dir": Path(run.asks.prompts)}
+        told = asking(settings.model_copy(update=meant))
     return Surroundings(
         database=settings.database,
         rules=settings.rules_dir.absolute(),
@@ -122,4 +193,5 @@ def surroundings(settings: Settings) -> Surroundings:
         max_log_bytes=settings.max_log_bytes,
         digest_tokens=settings.digest_tokens,
         store=object_store(settings),
+        asking=replace(told, allowance=Allowance(run.id, run.asks)) if told and run.asks else None,
     )

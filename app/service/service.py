@@ -162,7 +162,9 @@ class Service:
             self.crew,
             self.intake.roots,
         )
-        self.reclassification = Reclassification(settings, engine, self._threads, self._durable)
+        self.reclassification = Reclassification(
+            settings, engine, self._threads, self._durable, self.intake.roots
+        )
         self.logs = LogsByPath(
             Exits(engine), self._diagnoses, self._threads, self.crew, self.intake.roots
         )

@@ -42,8 +42,9 @@ _ASKED = select(Row.id, Row.job, Row.sources, Row.status, Row.request_id)
 _UNFINISHED = _ASKED.where(_WAITS).order_by(Row.id)
 _REQUEST = _ASKED.where(_BY_ID)
 _PRESENT = select(
-    Row.id, Row.job, Row.sources, Row.status, Row.cause, Row.action, Row.restart, Row.method
-)
+    Row.id, Row.job, Row.sources, Row.status, Row.cause, Row.action, Row.restart, Row.method,
+    Row.revision,
+)  # fmt: skip
 _COUNT = select(func.count()).select_from(Row).where(_WAITS)
 _BACKLOG = select(Row.status, func.count(), func.min(Row.id)).where(_WAITS).group_by(Row.status)
 
@@ -108,6 +109,7 @@ class Present:
     action: str | None
     restart: bool | None
     method: str | None
+    revision: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,10 +44,15 @@ def finish(connection: Connection, id: str, result: Outcome | Fault) -> bool:
     return True
 
 
-def replace(connection: Connection, id: str, outcome: Outcome, why: str) -> int | None:
-    """Put an answer in the place of the present one; give its revision, None where none is."""
+def replace(
+    connection: Connection, id: str, outcome: Outcome, why: str, *, of: int | None = None
+) -> int | None:
+    """Put an answer in the place of the present one, if that is still the revision `of`.
+
+    Gives its revision, None where nothing was replaced.
+    """
     present = connection.execute(_PRESENT, {"id_": id}).one_or_none()
-    if present is None:
+    if present is None or of not in (None, present.revision):
         return None
     now, old = time.time(), present._mapping
     values = {

@@ -53,6 +53,17 @@ class Incidents:
             confirm(connection, id, by, note, cause)
         return self.find(id)
 
+    def confirmed(self, diagnosis_ids: Collection[str]) -> Mapping[str, str]:
+        """Give the causes that people confirmed or named, by diagnosis."""
+        query = select(Row.diagnosis_id, Row.cause).where(Row.confirmed_at.is_not(None))
+        with transaction(self._engine) as connection:
+            rows = [
+                row
+                for part in _parts(diagnosis_ids)
+                for row in connection.execute(query.where(Row.diagnosis_id.in_(part)))
+            ]
+        return {id: cause for id, cause in rows}
+
     def count(self) -> int:
         """Count those that a search may find."""
         with transaction(self._engine) as connection:
@@ -110,11 +121,15 @@ def confirm(connection: Connection, id: str, by: str, note: str, cause: str | No
 def remember(connection: Connection, diagnosis_id: str, outcome: Outcome, at: float) -> None:
     """Keep the incident of a diagnosis within the transaction that completes it.
 
-    A later answer takes the place of the earlier one, unless a person has confirmed that.
+    A later answer takes the place of the earlier one, unless a person has confirmed that; one
+    that comes without lines gives the incident its cause alone.
     """
-    if outcome.remembered is None:
-        return
     told = outcome.remembered
+    if told is None:
+        now = {"cause": outcome.cause, "fingerprint": outcome.fingerprint, "changed_at": at}
+        unconfirmed = (Row.diagnosis_id == diagnosis_id, Row.confirmed_at.is_(None))
+        connection.execute(update(Row).where(*unconfirmed).values(now))
+        return
     row = {
         "id": f"in_{diagnosis_id.partition('_')[2]}",
         "diagnosis_id": diagnosis_id,

@@ -1,110 +1,59 @@
-"""Keep runs over stored diagnoses: what was chosen, how far each is, which verdicts changed.
+"""Keep runs over stored diagnoses or logs: what was chosen, how far each is, what changed.
 
-A chunk's outcome and the id up to which the run has come are written in one transaction, so a run
-that was killed goes on where it was, and no verdict is counted or replaced twice.
+A chunk's outcome and how far the run has come by it are written in one transaction, so a run that
+was killed goes on where it was, and no verdict is counted or replaced twice. What a run may spend
+on a model is drawn from its row before each call, so it holds over all processes and over kills.
+All calls block.
 """
 
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from typing import TypeVarTuple
 
 from sqlalchemy import ColumnElement as Condition
-from sqlalchemy import Connection, Engine, Select, func, insert, select, update
+from sqlalchemy import Connection, Engine, Select, func, insert, or_, select, true, update
 
-from app.errors import NotFound
+from app.errors import NotFound, UsageError
 from app.store import endings
 from app.store.database import transaction
 from app.store.ids import first_id_at, new_id
-from app.store.outcome import Outcome
+from app.store.run import Asks, Change, Chosen, Chunk, Driver, Run
 from app.store.tables import DiagnosisRow, ReclassificationRow, ReclassifiedRow
 
 _Columns = TypeVarTuple("_Columns")
 Row = ReclassificationRow
-_DONE = DiagnosisRow.status == "complete"
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """Which diagnoses a run is about; None lets all through. Times are seconds since the epoch."""
-
-    cause: str | None = None
-    cluster: str | None = None
-    job_id: str | None = None
-    since: float | None = None
-    until: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """One reclassification; `status` is running, complete, cancelled or failed.
-
-    `from_kept` were judged from what was kept, `from_logs` from their logs, `unread` could not be.
-    """
-
-    id: str
-    created_at: float
-    finished_at: float | None
-    status: str
-    applies: bool
-    chosen: Chosen
-    rules: str | None
-    total: int
-    done: int
-    from_kept: int
-    from_logs: int
-    unread: int
-    last_id: str | None
-    fault: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A verdict that came out otherwise."""
-
-    diagnosis_id: str
-    cause_before: str | None
-    cause: str | None
-    action_before: str | None
-    action: str | None
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class Chunk:
-    """What judging some diagnoses again has come to; `outcomes` are those of the changes."""
-
-    last_id: str
-    rules: str
-    from_kept: int
-    from_logs: int
-    unread: int
-    changes: tuple[Change, ...]
-    outcomes: tuple[Outcome, ...]
-
-    @property
-    def count(self) -> int:
-        """How many it was about."""
-        return self.from_kept + self.from_logs + self.unread
+_COUNTS = ("from_kept", "from_logs", "unread", "asked", "unheard")
 
 
 class Reclassifications:
-    """The tables of runs; all calls block."""
+    """The tables of runs."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def begin(self, chosen: Chosen, *, applies: bool) -> Run:
-        """Add a run over what is complete now."""
-        id = new_id("rc")
+    def begin(
+        self,
+        chosen: Chosen,
+        *,
+        applies: bool,
+        rules: str,
+        driver: Driver = "service",
+        asks: Asks | None = None,
+        total: int | None = None,
+    ) -> Run:
+        """Add a run over what is complete now, or over so many logs."""
+        id, now = new_id("rc"), time.time()
         with transaction(self._engine, writes=True) as connection:
-            count = select(func.count()).select_from(DiagnosisRow)
-            total = connection.execute(narrowed(count, chosen)).scalar_one()
+            if total is None:
+                count = select(func.count()).select_from(DiagnosisRow)
+                total = connection.execute(count.where(*_narrow(chosen, now))).scalar_one()
             row = {
-                "id": id, "created_at": time.time(), "status": "running", "applies": applies,
-                "chosen": json.dumps(asdict(chosen)), "total": total,
-                "done": 0, "from_kept": 0, "from_logs": 0, "unread": 0,
+                "id": id, "created_at": now, "status": "running", "applies": applies,
+                "chosen": json.dumps(asdict(chosen)), "driver": driver, "rules": rules,
+                "asks": json.dumps(asdict(asks)) if asks else None, "total": total,
+                "done": 0, "calls": 0, "tokens": 0, **dict.fromkeys(_COUNTS, 0),
             }  # fmt: skip
             connection.execute(insert(Row), row)
             return _run(connection, id)
@@ -121,36 +70,63 @@ class Reclassifications:
             return [_run(connection, id) for id in connection.execute(query).scalars().all()]
 
     def unfinished(self) -> list[str]:
-        """Name those that run."""
-        with transaction(self._engine) as connection:
-            return list(connection.execute(select(Row.id).where(Row.status == "running")).scalars())
-
-    def ids(self, run: Run, after: str | None, most: int) -> list[str]:
-        """Name the next diagnoses of a run."""
-        query = narrowed(select(DiagnosisRow.id), run.chosen).order_by(DiagnosisRow.id).limit(most)
-        query = query.where(DiagnosisRow.id < first_id_at(run.created_at + 0.001))
-        query = query.where(DiagnosisRow.id > after) if after else query
+        """Name those that run and that the service goes on with."""
+        query = select(Row.id).where(Row.status == "running", Row.driver == "service")
         with transaction(self._engine) as connection:
             return list(connection.execute(query).scalars())
 
+    def reopen(self, id: str) -> Run:
+        """Have a run go on that was broken off or has failed; raise UsageError, NotFound."""
+        again = update(Row).where(Row.id == id, Row.status == "failed")
+        with transaction(self._engine, writes=True) as connection:
+            connection.execute(again.values(status="running", finished_at=None, fault=None))
+            run = _run(connection, id)
+        if run.status != "running":
+            raise UsageError(f"reclassification {id} is {run.status}: there is nothing to resume")
+        return run
+
+    def ids(self, run: Run, after: str | None, most: int) -> list[str]:
+        """Name the next diagnoses of a run."""
+        query = select(DiagnosisRow.id).where(*_narrow(run.chosen, run.created_at))
+        query = query.where(DiagnosisRow.id > after) if after else query
+        with transaction(self._engine) as connection:
+            return list(connection.execute(query.order_by(DiagnosisRow.id).limit(most)).scalars())
+
     def take(self, id: str, before: str | None, chunk: Chunk) -> bool:
-        """Write a chunk whose run had come to `before`; False where it is written or stopped."""
-        same = [Row.id == id, Row.status == "running", Row.last_id.is_not_distinct_from(before)]
-        step = {
-            "last_id": chunk.last_id, "rules": chunk.rules, "done": Row.done + chunk.count,
-            "from_kept": Row.from_kept + chunk.from_kept,
-            "from_logs": Row.from_logs + chunk.from_logs, "unread": Row.unread + chunk.unread,
-        }  # fmt: skip
+        """Write a chunk whose run had come to `before`; False where it is written or stopped.
+
+        Where a later answer has come in since a verdict was judged again, that answer stays.
+        """
+        same = [Row.id == id, Row.status == "running", Row.last.is_not_distinct_from(before)]
+        step: dict[str, object] = {"last": chunk.last, "done": Row.done + chunk.count}
+        step |= {name: getattr(Row, name) + getattr(chunk, name) for name in _COUNTS}
+        step |= {"note": chunk.note} if chunk.note else {}
         with transaction(self._engine, writes=True) as connection:
             if not connection.execute(update(Row).where(*same).values(step)).rowcount:
                 return False
-            for change in chunk.changes:
-                row = {"reclassification_id": id, **asdict(change)}
-                connection.execute(insert(ReclassifiedRow), row)
+            changes = chunk.changes
             if _run(connection, id).applies:
-                for change, outcome in zip(chunk.changes, chunk.outcomes, strict=True):
-                    endings.replace(connection, change.diagnosis_id, outcome, f"{id}: {change.why}")
+                changes = _replaced(connection, id, chunk)
+            rows = [{"reclassification_id": id, **asdict(change)} for change in changes]
+            if rows:
+                connection.execute(insert(ReclassifiedRow), rows)
         return True
+
+    def draw(self, id: str, asks: Asks, tokens: int) -> bool:
+        """Set aside a call of at most so many tokens; False where a run may not make it."""
+        room = [
+            Row.calls + 1 <= asks.calls if asks.calls else true(),
+            Row.tokens + tokens <= asks.tokens if asks.tokens else true(),
+        ]
+        call = update(Row).where(Row.id == id, Row.status == "running", *room)
+        step = call.values(calls=Row.calls + 1, tokens=Row.tokens + tokens)
+        with transaction(self._engine, writes=True) as connection:
+            return bool(connection.execute(step).rowcount)
+
+    def give_back(self, id: str, tokens: int) -> None:
+        """Return what a call was set aside for and did not take; less than 0 where it took more."""
+        with transaction(self._engine, writes=True) as connection:
+            connection.execute(update(Row).where(Row.id == id).values(tokens=Row.tokens - tokens))
 
     def end(self, id: str, status: str, fault: str | None = None) -> None:
         """Note that a run has ended, unless it has already."""
@@ -160,18 +136,30 @@ class Reclassifications:
             connection.execute(running.values(ended))
 
     def changes(self, id: str, after: str | None, limit: int) -> Sequence[Change]:
-        """List what came out otherwise, in the order of the diagnoses."""
+        """List what came out otherwise, in the order of the diagnoses or logs."""
         names = [getattr(ReclassifiedRow, field.name) for field in fields(Change)]
         query = select(*names).where(ReclassifiedRow.reclassification_id == id)
-        query = query.where(ReclassifiedRow.diagnosis_id > after) if after else query
+        query = query.where(ReclassifiedRow.subject > after) if after else query
         with transaction(self._engine) as connection:
-            rows = connection.execute(query.order_by(ReclassifiedRow.diagnosis_id).limit(limit))
+            rows = connection.execute(query.order_by(ReclassifiedRow.subject).limit(limit))
             return [Change(**row._mapping) for row in rows]
 
 
-def narrowed(query: Select[*_Columns], chosen: Chosen) -> Select[*_Columns]:
-    """Narrow a query over complete diagnoses to those that are chosen."""
-    conditions: list[Condition[bool]] = [_DONE]
+def about(query: Select[*_Columns], run: Run) -> Select[*_Columns]:
+    """Narrow a query over diagnoses to those of a run, also where it gave them another cause."""
+    changed = select(ReclassifiedRow.subject).where(ReclassifiedRow.reclassification_id == run.id)
+    own = true().self_group()
+    for condition in _narrow(run.chosen, run.created_at):
+        own = own & condition
+    return query.where(or_(own, DiagnosisRow.id.in_(changed)))
+
+
+def _narrow(chosen: Chosen, begun: float) -> list[Condition[bool]]:
+    """Say which complete diagnoses are meant of those that were there when a run began."""
+    conditions: list[Condition[bool]] = [
+        DiagnosisRow.status == "complete",
+        DiagnosisRow.id < first_id_at(begun + 0.001),
+    ]
     for name in ("cause", "cluster", "job_id"):
         if (value := getattr(chosen, name)) is not None:
             conditions.append(getattr(DiagnosisRow, name) == value)
@@ -179,7 +167,18 @@ def narrowed(query: Select[*_Columns], chosen: Chosen) -> Select[*_Columns]:
         conditions.append(DiagnosisRow.id >= first_id_at(chosen.since))
     if chosen.until is not None:
         conditions.append(DiagnosisRow.id < first_id_at(chosen.until))
-    return query.where(*conditions)
+    return conditions
+
+
+def _replaced(connection: Connection, id: str, chunk: Chunk) -> tuple[Change, ...]:
+    """Put the answers of a chunk in place; give the changes of which that was done."""
+    done = []
+    for change, instead in zip(chunk.changes, chunk.instead, strict=True):
+        why = f"{id}: {change.why}"
+        subject, outcome = change.subject, instead.outcome
+        if endings.replace(connection, subject, outcome, why, of=instead.revision) is not None:
+            done.append(change)
+    return tuple(done)
 
 
 def _run(connection: Connection, id: str) -> Run:
@@ -188,4 +187,7 @@ def _run(connection: Connection, id: str) -> Run:
     row = connection.execute(query).one_or_none()
     if row is None:
         raise NotFound(f"there is no reclassification {id[:64]!r}")
-    return Run(**{**row._mapping, "chosen": Chosen(**json.loads(row.chosen))})
+    chosen = json.loads(row.chosen)
+    chosen["logs"] = tuple(chosen.get("logs", ()))
+    asks = Asks(**json.loads(row.asks)) if row.asks else None
+    return Run(**{**row._mapping, "chosen": Chosen(**chosen), "asks": asks})

@@ -207,7 +207,7 @@ class ScanRow(Table):
 
 
 class ReclassificationRow(Table):
-    """One run over stored diagnoses, in the order of their ids up to `last_id`."""
+    """One run over stored diagnoses or logs, in their order up to `last`; JSON where no column."""
 
     __tablename__ = "reclassifications"
 
@@ -217,25 +217,34 @@ class ReclassificationRow(Table):
     status: Mapped[str] = mapped_column(String(16))
     applies: Mapped[bool] = mapped_column(Boolean)
     chosen: Mapped[str] = mapped_column(Text)
+    driver: Mapped[str] = mapped_column(String(16))
     rules: Mapped[str | None] = mapped_column(String(80))
+    asks: Mapped[str | None] = mapped_column(Text)
     total: Mapped[int] = mapped_column(Integer)
     done: Mapped[int] = mapped_column(Integer)
     from_kept: Mapped[int] = mapped_column(Integer)
     from_logs: Mapped[int] = mapped_column(Integer)
     unread: Mapped[int] = mapped_column(Integer)
-    last_id: Mapped[str | None] = mapped_column(String(32))
+    asked: Mapped[int] = mapped_column(Integer)
+    unheard: Mapped[int] = mapped_column(Integer)
+    calls: Mapped[int] = mapped_column(Integer)
+    tokens: Mapped[int] = mapped_column(BigInteger)
+    last: Mapped[str | None] = mapped_column(Text)
+    note: Mapped[str | None] = mapped_column(Text)
     fault: Mapped[str | None] = mapped_column(Text)
 
 
 class ReclassifiedRow(Table):
-    """A verdict that came out otherwise."""
+    """A verdict that came out otherwise; `subject` is the id of a diagnosis, or a log."""
 
     __tablename__ = "reclassified"
 
     reclassification_id: Mapped[str] = mapped_column(String(32), primary_key=True)
-    diagnosis_id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    subject: Mapped[str] = mapped_column(Text, primary_key=True)
     cause_before: Mapped[str | None] = mapped_column(String(64))
     cause: Mapped[str | None] = mapped_column(String(64))
+    domain: Mapped[str | None] = mapped_column(String(64))
     action_before: Mapped[str | None] = mapped_column(String(32))
     action: Mapped[str | None] = mapped_column(String(32))
+    by_model: Mapped[bool] = mapped_column(Boolean)
     why: Mapped[str] = mapped_column(Text)

@@ -9,7 +9,8 @@ from statistics import fmean
 from sqlalchemy import Engine, select
 
 from app.store.database import transaction
-from app.store.reclassifications import Chosen, narrowed
+from app.store.reclassifications import about
+from app.store.run import Change, Run
 from app.store.tables import DiagnosisRow as Row
 
 _AT_ONCE = 1000
@@ -52,12 +53,11 @@ class Toll:
     to_restart: float | None
 
 
-def toll(engine: Engine, chosen: Chosen, instead: Mapping[str, str] | None = None) -> list[Toll]:
-    """Add up what is stored, the costliest cause first; blocks.
-
-    `instead` gives causes that diagnoses would have after a dry run.
-    """
-    return added_up(_jobs(engine, chosen, instead or {}))
+def toll(engine: Engine, run: Run, changes: Iterable[Change]) -> list[Toll]:
+    """Add up what a run is about, as it came out, the costliest cause first; blocks."""
+    if run.chosen.logs:
+        return added_up(_unstored(changes))
+    return added_up(_jobs(engine, run, {change.subject: change for change in changes}))
 
 
 def added_up(jobs: Iterable[Job]) -> list[Toll]:
@@ -115,15 +115,23 @@ def _mean(values: Iterable[float | None]) -> float | None:
     return fmean(known) if known else None
 
 
-def _jobs(engine: Engine, chosen: Chosen, instead: Mapping[str, str]) -> Iterator[Job]:
-    query = narrowed(select(Row.id, Row.cause, Row.domain, Row.cluster, Row.job), chosen)
+def _unstored(changes: Iterable[Change]) -> Iterator[Job]:
+    for one in changes:
+        if one.cause is not None:
+            yield Job(one.subject, one.cause, one.domain or "none", None, None, None, None)
+
+
+def _jobs(engine: Engine, run: Run, changes: Mapping[str, Change]) -> Iterator[Job]:
+    query = about(select(Row.id, Row.cause, Row.domain, Row.cluster, Row.job), run)
     last = ""
     while True:
         with transaction(engine) as connection:
             part = query.where(Row.id > last).order_by(Row.id).limit(_AT_ONCE)
             rows = connection.execute(part).all()
         for id, cause, domain, cluster, text in rows:
-            yield _job(id, instead.get(id, cause or "Unknown"), domain or "none", cluster, text)
+            change = changes.get(id)
+            now = (change.cause, change.domain or domain) if change else (cause, domain)
+            yield _job(id, now[0] or "Unknown", now[1] or "none", cluster, text)
         if len(rows) < _AT_ONCE:
             return
         last = rows[-1][0]

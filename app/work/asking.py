@@ -15,21 +15,27 @@ from app.errors import ModelError, StoreError
 from app.reason.budget import Limits
 from app.reason.call import Call, DaySpending, Recorder, Spending
 from app.reason.desk import Endpoint
+from app.store.run import Allowance
 
 if TYPE_CHECKING:
     from app.reason.failure_agent import FailureAgent
+    from app.work.purse import RunPurse
 
 log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """An endpoint, what may be spent there, the folder of prompts and where calls are kept."""
+    """An endpoint, what may be spent there, the folder of prompts and where calls are kept.
+
+    `allowance` is that of a whole reclassification, whose row is in the database.
+    """
 
     endpoint: Endpoint
     limits: Limits
     prompts: Path
     database: str | None = None
+    allowance: Allowance | None = None
 
 
 class Agents:
@@ -52,7 +58,17 @@ def _made(asking: Asking) -> "FailureAgent":
 
     record, day = books(asking.database)
     client = Client(asking.endpoint, record)
-    return FailureAgent(client, Prompts(asking.prompts), asking.limits, day)
+    return FailureAgent(client, Prompts(asking.prompts), asking.limits, day, _purse(asking))
+
+
+def _purse(asking: Asking) -> "RunPurse | None":
+    if asking.allowance is None or asking.database is None:
+        return None
+    from app.store.database import connect
+    from app.store.reclassifications import Reclassifications
+    from app.work.purse import RunPurse
+
+    return RunPurse(Reclassifications(connect(asking.database)), asking.allowance)
 
 
 def books(database: str | None) -> tuple[Recorder, DaySpending]:

@@ -1,60 +1,42 @@
-"""Judge the logs of a folder, each entry of it one job, in the processes of an executor."""
+"""List the logs of folders, here or in an object store: each entry of a folder is one job."""
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor
-from dataclasses import dataclass
 from pathlib import Path
 
 from app.errors import SourceError, SourceNotFound, UsageError
-from app.pipeline import Limits, diagnose
-from app.work.objects import SCHEME, ObjectStore, copies, of_uri
-from app.work.rejudge import Surroundings, rulebook_of
+from app.work.objects import ObjectName, ObjectStore
+from app.work.roots import location
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """What one log came to; `cause` is None where it could not be read."""
+def jobs_in(folders: Sequence[str], store: ObjectStore) -> dict[str, str]:
+    """Give the places of all jobs by the names that they are kept under, in the order of these.
 
-    log: str
-    cause: str | None
-    domain: str
-    action: str | None
-    summary: str
+    Raises SourceError or UsageError.
+    """
+    places = [place for folder in folders for place in _below(folder, store)]
+    return dict(sorted((shown(place), place) for place in places))
 
 
-def jobs_in(folders: Sequence[str], store: ObjectStore) -> list[str]:
-    """List the files and folders that lie directly below; raise SourceNotFound or UsageError."""
-    found: list[str] = []
-    for folder in folders:
-        found += _objects_in(folder, store) if folder.startswith(SCHEME) else _files_in(folder)
-    return found
+def shown(text: str) -> str:
+    """Spell out what a database or UTF-8 cannot hold, such as bytes of a name that are no text."""
+    return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")
 
 
-def _files_in(folder: str) -> list[str]:
-    if not Path(folder).is_dir():
+def _below(folder: str, store: ObjectStore) -> Iterator[str]:
+    place = location(folder)
+    yield from _objects(place, store) if isinstance(place, ObjectName) else _files(place)
+
+
+def _files(folder: Path) -> Iterator[str]:
+    if not folder.is_dir():
         raise SourceNotFound(f"{folder}: no such folder")
-    return sorted(str(path) for path in Path(folder).iterdir() if not path.name.startswith("."))
-
-
-def _objects_in(folder: str, store: ObjectStore) -> list[str]:
-    name = of_uri(folder)
-    if not name.is_folder:
-        raise UsageError(f"{folder}: a folder in an object store ends in a slash")
-    return [str(job) for job in store.jobs(name)]
-
-
-def judge_all(paths: Sequence[str], where: Surroundings, pool: Executor) -> Iterator[Judged]:
-    """Judge each, in order."""
-    for future in [pool.submit(_judge, path, where) for path in paths]:
-        yield future.result()
-
-
-def _judge(path: str, where: Surroundings) -> Judged:
-    limits = Limits(max_bytes=where.max_log_bytes, digest_tokens=where.digest_tokens)
     try:
-        with copies([path], where.store) as paths:
-            found = diagnose([Path(here) for here in paths], rulebook_of(where), limits=limits)
-    except SourceError as error:
-        return Judged(path, None, "none", None, str(error))
-    primary = found.verdict.primary
-    return Judged(path, primary.cause, primary.domain, found.plan.action, primary.summary)
+        yield from (str(path) for path in folder.iterdir() if not path.name.startswith("."))
+    except OSError as error:
+        raise SourceError(f"{folder}: cannot be read: {error.strerror or error}") from error
+
+
+def _objects(name: ObjectName, store: ObjectStore) -> Iterator[str]:
+    if not name.is_folder:
+        raise UsageError(f"{name}: a folder in an object store ends in a slash")
+    yield from map(str, store.jobs(name))

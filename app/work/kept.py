@@ -43,7 +43,8 @@ def unpack(data: bytes, patterns: Sequence[str], compiled: Compiled) -> Compress
         return None
     log = _form().validate_python(json.loads(zstd.decompress(data, options=_bounded())))
     met = {then: tuple(now.get(source, ())) for then, source in enumerate(patterns)}
-    return replace(log, lines=tuple(_as_met_now(line, met) for line in log.lines))
+    lines = (_as_met_now(line, met) if line.met else line for line in log.lines)
+    return replace(log, lines=tuple(lines))
 
 
 def _as_met_now(line: Line, met: dict[int, tuple[int, ...]]) -> Line:

@@ -1,149 +1,181 @@
-"""Judge stored diagnoses again, in a process of an executor, on this machine or another.
+"""Judge again, in a process of an executor, on this machine or another.
 
 The process is told ids and where to find things; it reads the database itself, since compressed
-logs are too large to travel twice. What was kept of a log is enough for most changes of rules; else
-the log is read once more, if it is still there. A verdict that a model had a part in stays unless
-the rules alone are now sure.
+logs are too large to travel twice. Past incidents are not asked: the one that is nearest would be
+the diagnosis itself.
 """
 
-import os
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cache
-from pathlib import Path
 
-from app.errors import SourceError
-from app.pipeline import Limits, examine, judged
+from app.errors import UsageError
+from app.model import Diagnosis
+from app.opinion import Asked
+from app.pipeline import Case
 from app.rulebook.compiled import Compiled
 from app.rulebook.load import load
 from app.store.database import connect
-from app.store.diagnoses import Diagnoses, Present, Upload
-from app.store.kept import KeptLog, KeptLogs
-from app.store.outcome import Outcome
-from app.store.reclassifications import Change, Chunk
-from app.store.uploads import Uploads
-from app.work.kept import pack, unpack
-from app.work.objects import ObjectStore, copies
-from app.work.roots import LogRoots
+from app.store.diagnoses import Diagnoses, Present
+from app.store.incidents import Incidents
+from app.store.run import Change, Chunk, Instead
+from app.work.doubts import Doubts
+from app.work.kept import pack
+from app.work.reread import Shelf, Sight
+from app.work.surroundings import Part, Surroundings
 from app.work.worker import outcome_of
 
-_NICENESS = 10  # whoever waits for an answer goes first
+_FROM = {"kept": "what was kept of its log", "log": "its log, read again"}
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
-    """Where a process finds rules, database and logs; `edition` changes with the rules."""
+class Before:
+    """The present answer, and the cause that a person gave it, if one did."""
 
-    database: str
-    rules: Path
-    learned: Path
-    edition: str
-    cache: Path
-    uploads: Path
-    roots: tuple[Path | str, ...]
-    max_log_bytes: int
-    digest_tokens: int
-    store: ObjectStore | None = None
+    present: Present
+    confirmed: str | None
 
 
-def set_up() -> None:
-    """Prepare a process of a pool of ours."""
-    os.nice(_NICENESS)
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What one log came to, without the log; `asked` where rules left a doubt."""
+
+    source: str
+    asked: Asked | None = None
+    change: Change | None = None
+    instead: Instead | None = None
 
 
-def rejudge(ids: Sequence[str], where: Surroundings) -> Chunk:
-    """Judge each of them again and say what came out otherwise; nothing is written."""
-    desk = _desk(where)
-    kept = desk.kept.find(ids)
-    changes: list[Change] = []
-    outcomes: list[Outcome] = []
-    counts = {"kept": 0, "log": 0, "unread": 0}
-    for present in desk.diagnoses.present(ids):
-        source, outcome = desk.judge(present, kept)
-        counts[source] += 1
-        if outcome is not None and (change := _change(present, outcome, source)):
-            changes.append(change)
-            outcomes.append(outcome)
-    return Chunk(
-        last_id=ids[-1],
-        rules=desk.compiled.rulebook.fingerprint,
-        from_kept=counts["kept"],
-        from_logs=counts["log"],
-        unread=counts["unread"],
-        changes=tuple(changes),
-        outcomes=tuple(outcomes),
-    )
+def rejudge(part: Part, where: Surroundings) -> Chunk:
+    """Judge each of a part again and say what came out otherwise; no verdict is written."""
+    return _desk(where).judge(part)
 
 
-@cache
-def rulebook_of(where: Surroundings) -> Compiled:
-    """Give the rules, loaded once in each process."""
-    return Compiled(load(where.rules, where.cache, where.learned), where.cache)
+_desks: dict[Surroundings, "_Desk"] = {}  # one at most: loading rules takes half a second
 
 
-@cache
 def _desk(where: Surroundings) -> "_Desk":
-    return _Desk(where)
+    if where not in _desks:
+        let_go()
+        _desks[where] = _Desk(where)
+    return _desks[where]
+
+
+def let_go() -> None:
+    """Close what this process holds between two parts; one that ends needs not."""
+    while _desks:
+        _desks.popitem()[1].close()
 
 
 class _Desk:
-    """What a process holds between two chunks."""
+    """What a process holds between two parts."""
 
     def __init__(self, where: Surroundings) -> None:
-        engine = connect(where.database)
-        self.diagnoses = Diagnoses(engine)
-        self.kept = KeptLogs(engine)
-        self.compiled = rulebook_of(where)
-        rulebook = self.compiled.rulebook
-        self.kept.know(rulebook.fingerprint, [probe.source for probe in self.compiled.probes])
-        self._uploads = Uploads(where.uploads)
-        self._roots = LogRoots(where.roots)
-        self._store = where.store
-        self._limits = Limits(max_bytes=where.max_log_bytes, digest_tokens=where.digest_tokens)
+        engine = self._engine = connect(where.database)
+        compiled = Compiled(load(where.rules, where.cache, where.learned), where.cache)
+        if compiled.rulebook.fingerprint != where.edition:
+            raise UsageError(f"the rules in {where.rules} have changed since the run began")
+        self._diagnoses = Diagnoses(engine)
+        self._incidents = Incidents(engine)
+        self._shelf = Shelf(engine, compiled, where)
+        self._doubts = Doubts(where.asking, where.digest_tokens) if where.asking else None
+        self._digest_tokens = where.digest_tokens
+        self._at_once = where.asking.endpoint.parallel if where.asking else 1
 
-    def judge(self, present: Present, kept: Mapping[str, KeptLog]) -> tuple[str, Outcome | None]:
-        """Judge one from what was kept, else from its log; say from which."""
-        found = kept.get(present.request.id)
-        log = unpack(found.data, found.patterns, self.compiled) if found else None
-        if log is not None:
-            case = judged(log, self.compiled, job=present.request.job, limits=self._limits)
-            outcome = outcome_of(case.diagnosis, present.request.id)
-            return "kept", replace(outcome, last_step=case.detected.steps or None)
-        try:
-            return "log", self._read(present)
-        except SourceError:
-            return "unread", None
+    def close(self) -> None:
+        """Let go of the database and the model."""
+        self._engine.dispose()
+        if self._doubts is not None:
+            self._doubts.close()
 
-    def _read(self, present: Present) -> Outcome:
-        origins = present.request.origins
-        paths = [
-            self._uploads.path(origin.sha256)
-            if isinstance(origin, Upload)
-            else self._roots.check_again(origin.path)
-            for origin in origins
-        ]
-        job = present.request.job
-        with copies([str(path) for path in paths], self._store) as here:
-            found = [Path(path) for path in here]
-            case = examine(found, self.compiled, job=job, limits=self._limits)
-        outcome = outcome_of(case.diagnosis, present.request.id)
-        steps = case.detected.steps or None
-        return replace(outcome, kept=pack(case.sighted.log), last_step=steps)
+    def judge(self, part: Part) -> Chunk:
+        """Judge a part; the rules one log after the other, the model several at once."""
+        seen = self._logs(part) if part.places is not None else self._stored(part.subjects)
+        if self._doubts is None:
+            return _chunk(part, [self._result(*pair) for pair in seen])
+        with ThreadPoolExecutor(self._at_once) as threads:
+            waiting = [threads.submit(self._result, *pair) for pair in seen]
+            return _chunk(part, [each.result() for each in waiting])
+
+    def _stored(self, ids: Sequence[str]) -> Iterator[tuple[Sight, Before | None]]:
+        found = self._diagnoses.present(ids)
+        confirmed = self._incidents.confirmed(ids)
+        for present, sight in zip(found, self._shelf.of_diagnoses(found), strict=True):
+            yield sight, Before(present, confirmed.get(sight.subject))
+
+    def _logs(self, part: Part) -> Iterator[tuple[Sight, Before | None]]:
+        for sight in self._shelf.of_logs(part):
+            yield sight, None
+
+    def _result(self, sight: Sight, before: Before | None) -> Result:
+        with sight.files:
+            if sight.case is None:
+                told = None if before else Change(sight.subject, why=sight.fault)
+                return Result(sight.source, change=told)
+            found = self._doubts.settled(sight) if self._doubts else sight.case.diagnosis
+            if before is not None and not _is_other(found, before):
+                return Result(sight.source, found.asked)
+            found = replace(found, digest=sight.case.digest(self._digest_tokens))
+            return _changed(sight, sight.case, found, before)
 
 
-def _change(present: Present, outcome: Outcome, source: str) -> Change | None:
-    """Say what is other than before; None where nothing that matters is."""
-    before = (present.cause, present.action, present.restart)
-    if before == (outcome.cause, outcome.action, outcome.restart):
-        return None
-    if present.method not in (None, "rules") and outcome.confidence != "high":
-        return None
-    of = "what was kept of its log" if source == "kept" else "its log, read again"
-    return Change(
-        diagnosis_id=present.request.id,
-        cause_before=present.cause,
+def _is_other(found: Diagnosis, before: Before) -> bool:
+    """Say whether it differs in what a reader acts on, and should count.
+
+    What a person confirmed stays. So does what memory or a model had a part in, unless rules alone
+    are now sure, or another model was heard in the place of that one.
+    """
+    present, now = before.present, _advice(found)
+    if (present.cause, present.action, present.restart) == now:
+        return False
+    if before.confirmed == present.cause != now[0]:
+        return False
+    is_sure = found.verdict.primary.confidence == "high"
+    was_heard = found.asked is not None and found.asked.note is None
+    if present.method == "memory":
+        return is_sure
+    return is_sure or was_heard or present.method in (None, "rules")
+
+
+def _advice(found: Diagnosis) -> tuple[str | None, str | None, bool | None]:
+    return found.verdict.primary.cause, found.plan.action, found.plan.restart
+
+
+def _changed(sight: Sight, case: Case, found: Diagnosis, before: Before | None) -> Result:
+    outcome = replace(outcome_of(found, sight.subject), last_step=case.detected.steps or None)
+    if sight.fetch is None:  # it was read whole
+        outcome = replace(outcome, kept=pack(case.sighted.log))
+    by_model = _advice(found) != _advice(case.diagnosis)
+    by = f"rules {outcome.rules[7:15]}"
+    if by_model and found.asked is not None:
+        by += f" and {found.asked.model} (prompts {found.asked.prompts[7:15]})"
+    change = Change(
+        subject=sight.subject,
+        cause_before=before.present.cause if before else None,
         cause=outcome.cause,
-        action_before=present.action,
+        domain=outcome.domain,
+        action_before=before.present.action if before else None,
         action=outcome.action,
-        why=f"rules {outcome.rules[7:15]} on {of}: {outcome.summary}",
+        by_model=by_model,
+        why=f"{by} on {_FROM[sight.source]}: {outcome.summary}",
+    )
+    instead = Instead(before.present.revision, outcome) if before else None
+    return Result(sight.source, found.asked, change, instead)
+
+
+def _chunk(part: Part, found: Sequence[Result]) -> Chunk:
+    sources = Counter(one.source for one in found)
+    asked = [one.asked for one in found if one.asked]
+    notes = [each.note for each in asked if each.note]
+    return Chunk(
+        last=part.subjects[-1],
+        from_kept=sources["kept"],
+        from_logs=sources["log"],
+        unread=sources["unread"],
+        asked=len(asked),
+        unheard=len(notes),
+        note=notes[-1] if notes else None,
+        changes=tuple(one.change for one in found if one.change),
+        instead=tuple(one.instead for one in found if one.instead) if part.applies else (),
     )

@@ -4,19 +4,23 @@ import os
 import signal
 import time
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
 from app.model import Job
+from app.rulebook.load import content_hash
 from app.store.database import connect
 from app.store.diagnoses import Diagnoses, Request, Upload
 from app.store.ids import new_id
 from app.store.kept import KeptLogs
 from app.store.migrate import migrate
-from app.store.reclassifications import Chosen, Reclassifications
+from app.store.reclassifications import Reclassifications
+from app.store.run import Chosen
 from app.store.uploads import Uploads
 from app.work import reclassify
-from app.work.rejudge import Surroundings
+from app.work.reclassify import Engine
+from app.work.surroundings import Surroundings
 from app.work.worker import Order, PipelineReader
 from tests.small_rules import write_rules
 
@@ -46,7 +50,7 @@ def where(tmp_path):
         diagnoses.finish(request.id, reader.read(order, lambda _: None))
     cause = rules / "causes" / "plant" / "PumpFault.yaml"
     cause.write_text(cause.read_text().replace("cordon_and_restart", "fix_config"))
-    return found
+    return replace(found, edition=content_hash(rules, found.learned))
 
 
 @pytest.fixture(autouse=True)
@@ -54,18 +58,22 @@ def _small_chunks(monkeypatch):
     monkeypatch.setattr(reclassify, "CHUNK", 4)
 
 
+def begun(runs, where, *, applies: bool = False):
+    return runs.begin(Chosen(), applies=applies, rules=where.edition)
+
+
 def went(where, pool: Executor, *, applies: bool = False):
     runs = Reclassifications(connect(where.database))
-    run = runs.begin(Chosen(), applies=applies)
+    run = begun(runs, where, applies=applies)
     return runs, reclassify.run_through(runs, run, where, pool, at_once=2)
 
 
 def test_two_processes_judge_all_of_them_once(where):
-    with reclassify.executor(2, None) as pool:
+    with reclassify.executor(Engine(2)) as pool:
         runs, run = went(where, pool, applies=True)
     assert (run.status, run.done, run.from_kept) == ("complete", COUNT, COUNT)
     changes = runs.changes(run.id, None, 1000)
-    assert len({change.diagnosis_id for change in changes}) == COUNT
+    assert len({change.subject for change in changes}) == COUNT
     present = Diagnoses(connect(where.database)).page()
     assert {entry.action for entry in present} == {"fix_config"}
 
@@ -76,7 +84,7 @@ def test_a_dask_cluster_comes_to_the_same(where):
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=None, processes=True
         ) as cluster,
-        reclassify.executor(2, cluster.scheduler_address) as pool,
+        reclassify.executor(Engine(2, cluster.scheduler_address)) as pool,
     ):
         _, run = went(where, pool)
     assert (run.status, run.done) == ("complete", COUNT)
@@ -98,7 +106,7 @@ class _Dying(ThreadPoolExecutor):
 
 def test_a_run_that_was_broken_off_goes_on_where_it_was(where):
     runs = Reclassifications(connect(where.database))
-    run = runs.begin(Chosen(), applies=True)
+    run = begun(runs, where, applies=True)
     with _Dying(4) as pool, pytest.raises(KeyboardInterrupt):
         reclassify.run_through(runs, run, where, pool, at_once=2)
     halfway = runs.find(run.id)
@@ -111,7 +119,7 @@ def test_a_run_that_was_broken_off_goes_on_where_it_was(where):
 
 def test_two_drivers_of_one_run_count_nothing_twice(where):
     runs = Reclassifications(connect(where.database))
-    run = runs.begin(Chosen(), applies=True)
+    run = begun(runs, where, applies=True)
     with ThreadPoolExecutor(2) as drivers, ThreadPoolExecutor(2) as pool:
         both = [
             drivers.submit(reclassify.run_through, runs, run, where, pool, at_once=2)
@@ -123,9 +131,9 @@ def test_two_drivers_of_one_run_count_nothing_twice(where):
 
 
 def test_a_worker_that_is_killed_fails_the_run_and_no_verdict(where):
-    with reclassify.executor(1, None) as pool:
+    with reclassify.executor(Engine(1)) as pool:
         runs = Reclassifications(connect(where.database))
-        run = runs.begin(Chosen(), applies=False)
+        run = begun(runs, where)
         pool.submit(os.getpid).result()
         (pid,) = pool._processes
         os.kill(pid, signal.SIGKILL)
@@ -137,5 +145,5 @@ def test_a_worker_that_is_killed_fails_the_run_and_no_verdict(where):
 
 def test_what_came_in_after_the_start_is_left_alone(where):
     runs = Reclassifications(connect(where.database))
-    run = runs.begin(Chosen(until=time.time() - 3600), applies=False)
+    run = runs.begin(Chosen(until=time.time() - 3600), applies=False, rules=where.edition)
     assert (run.total, runs.ids(run, None, 10)) == (0, [])
