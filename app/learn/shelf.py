@@ -11,10 +11,13 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from app.errors import RulebookError, StoreError
-from app.rulebook.compiled import Compiled
 from app.rulebook.load import load
+
+if TYPE_CHECKING:
+    from app.rulebook.compiled import Compiled
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,9 @@ def unfitness(shipped: Path, rules: Mapping[str, str], cache: Path) -> Mapping[s
 
 def _fitting(
     shipped: Path, rules: Mapping[str, str], cache: Path
-) -> tuple[dict[str, str], dict[str, str], Compiled]:
+) -> tuple[dict[str, str], dict[str, str], "Compiled"]:
+    from app.rulebook.compiled import Compiled  # not before there is anything to fill
+
     fit, unfit = dict(rules), dict[str, str]()
     while True:
         with tempfile.TemporaryDirectory(prefix="firstfault-") as made:

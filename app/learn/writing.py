@@ -6,16 +6,15 @@ entrusted the run keeps it.
 """
 
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from app.errors import FirstFaultError, ModelError, StoreError
 from app.learn.draft import draft
 from app.learn.evidence import alike, evidence, near
 from app.learn.gates import passed
 from app.learn.labelled import Confirmed, Labelled, fixtures
+from app.learn.task import Later, Surroundings
 from app.learn.trial import Rules, Trial, consequences
 from app.pipeline import Case
 from app.reason.budget import Budget
@@ -31,39 +30,11 @@ from app.store.feedback import Feedback, Feedbacks
 from app.store.kept import KeptLogs
 from app.store.proposals import Shown, Written
 from app.store.uploads import Uploads
-from app.work.asking import Asking, books
+from app.work.asking import books
 from app.work.roots import LogRoots
 
-_NICENESS = 10
 _MOST_ALIKE = 5  # failures that one signal is written from
 _MOST_ROUNDS = 3  # of saying that what else is found is a consequence
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """Where a run finds rules, logs, fixtures and a model; `needed` failures must be alike."""
-
-    rules: Path
-    learned: Path
-    cache: Path
-    fixtures: Path
-    database: str
-    uploads: Path
-    roots: tuple[Path | str, ...]
-    asking: Asking
-    needed: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Later:
-    """Nothing came of it now, and something may later."""
-
-    why: str
-
-
-def set_up() -> None:
-    """Prepare a process: whoever waits for an answer goes first."""
-    os.nice(_NICENESS)
 
 
 def write(feedback_id: int, where: Surroundings) -> Written | Later | str:

@@ -13,9 +13,9 @@ from concurrent.futures.process import BrokenProcessPool
 import structlog
 from sqlalchemy import Engine
 
-from app.learn import writing
+from app.learn import task
+from app.learn.task import Later, Surroundings
 from app.learn.word import weighed
-from app.learn.writing import Later, Surroundings
 from app.service.asking import asking
 from app.service.rules import LearnedRules
 from app.settings import Settings
@@ -108,8 +108,8 @@ class Reviews:
         if where is None:
             return Later("no model is configured")
         context = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(1, mp_context=context, initializer=writing.set_up) as pool:
-            future = pool.submit(writing.write, feedback_id, where)
+        with ProcessPoolExecutor(1, mp_context=context, initializer=task.set_up) as pool:
+            future = pool.submit(task.write, feedback_id, where)
             try:
                 return await asyncio.wrap_future(future)
             except BrokenProcessPool:
