@@ -2,27 +2,28 @@
 
     python -m tests.agent FOLDER --base-url http://127.0.0.1:8089/v1
 
-FOLDER holds stories, in the form of `fixtures/`. Each that the rules leave in doubt is put to the
-model, several at once. With `--unknown` the signal that decided is taken away from the rules first:
-that is how a failure looks that no rule knows, and on stories that the rules were made with it is
-the only way to learn what a model is worth. With `--dump` each question is written to a folder.
+FOLDER holds stories, in the form of `fixtures/`, or cases (see `labels`). Each log that the rules
+leave in doubt is put to the model, several at once. With `--unknown` the signal that decided is
+taken away from the rules first: that is how a failure looks that no rule knows, and on logs that
+the rules were made with it is the only way to learn what a model is worth. With `--dump` each
+question is written to a folder; without `--base-url` that is all, and nobody is asked.
 """
 
 import argparse
 import os
 import sys
 import threading
-from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
 
 from app import pipeline
 from app.consult import consult
+from app.errors import ModelError
 from app.judge.in_doubt import in_doubt
-from app.model import Diagnosis
+from app.masking import Masks
 from app.pipeline import Case, examine
 from app.reason.budget import Limits
 from app.reason.call import Call, Spending
@@ -32,30 +33,15 @@ from app.reason.failure_agent import FailureAgent
 from app.reason.prompt import Prompts
 from app.rulebook.compiled import Compiled
 from app.rulebook.load import load
-from app.story import Story, read_stories
+from tests.agent.labels import Label, labels
+from tests.agent.outcome import Outcome, report
 
 _ROOT = Path(__file__).parent.parent.parent
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """One story before and after the model was asked."""
-
-    story: Story
-    before: Diagnosis
-    after: Diagnosis
-
-    @property
-    def was_right(self) -> bool:
-        return self.before.verdict.primary.cause == self.story.right.primary
-
-    @property
-    def is_right(self) -> bool:
-        return self.after.verdict.primary.cause == self.story.right.primary
+_REPLY_TOKENS = 4000  # that a question leaves room for
 
 
 class Counting:
-    """Keeps the calls, and writes questions where somebody wants to read them."""
+    """Keeps the calls of several threads."""
 
     def __init__(self) -> None:
         self.calls: list[Call] = []
@@ -67,38 +53,49 @@ class Counting:
 
 
 class Dumping(FailureAgent):
-    """Writes each question to a folder before it is asked."""
+    """Writes each question to a folder, if there is one, and asks if somebody answers."""
 
     folder: Path | None = None
+    asks = True
+    _asking = threading.local()
+
+    def ask(self, matter, diagnosis_id=None):  # type: ignore[no-untyped-def]
+        self._asking.name = diagnosis_id
+        if not self.asks:
+            self._question(matter, Masks())
+            raise ModelError("unreachable", "nobody is asked")
+        return super().ask(matter, diagnosis_id)
 
     def _question(self, matter, masks, more=None):  # type: ignore[no-untyped-def]
         question = super()._question(matter, masks, more)
         if self.folder is not None:
-            messages = question.filled(self._client.endpoint.context_tokens - 4000)
-            name = getattr(matter, "story", threading.current_thread().name)
+            messages = question.filled(self.context_tokens - _REPLY_TOKENS)
+            name = self._asking.name.replace("/", "_")
             text = f"{messages.system}\n--------\n{messages.prompt}"
             (self.folder / f"{name}{'.again' if more else ''}.txt").write_text(text)
         return question
 
 
 def cases(
-    stories: Sequence[Story], compiled: Compiled, *, unknown: bool
-) -> list[tuple[Story, Case]]:
-    """Diagnose all stories; give those in doubt."""
-    found = []
-    for story in stories:
-        case = examine([story.log], compiled)
+    wanted: Sequence[Label], compiled: Compiled, *, unknown: bool
+) -> tuple[list[tuple[Label, Case]], list[Outcome]]:
+    """Diagnose all logs; give those in doubt, and what became of the others."""
+    doubtful, sure = [], []
+    for label in wanted:
+        case = examine(label.paths, compiled)
         if unknown:
             signal = case.diagnosis.verdict.primary.signal
             if signal is None:
                 continue
-            case = _without(signal, story, compiled)
+            case = _without(signal, label, compiled)
         if in_doubt(case.diagnosis.verdict):
-            found.append((story, case))
-    return found
+            doubtful.append((label, case))
+        else:
+            sure.append(Outcome(label, case.diagnosis, case.diagnosis))
+    return doubtful, sure
 
 
-def _without(signal: str, story: Story, compiled: Compiled) -> Case:
+def _without(signal: str, label: Label, compiled: Compiled) -> Case:
     real = pipeline.detect
 
     def fewer(*given):  # type: ignore[no-untyped-def]
@@ -106,91 +103,50 @@ def _without(signal: str, story: Story, compiled: Compiled) -> Case:
         return replace(shown, findings=tuple(f for f in shown.findings if f.signal != signal))
 
     with patch.object(pipeline, "detect", fewer):
-        return examine([story.log], compiled)
-
-
-def report(outcomes: Sequence[Outcome], calls: Sequence[Call]) -> str:
-    """Sum up."""
-    count = len(outcomes)
-    rows = [f"{count} stories in doubt"]
-    for name, right in (("rules", "was_right"), ("rules and model", "is_right")):
-        sure = sum(getattr(one, right) for one in outcomes)
-        rows.append(f"  right with {name}: {sure} ({sure / max(1, count):.1%})")
-    better = [one for one in outcomes if one.is_right and not one.was_right]
-    worse = [one for one in outcomes if one.was_right and not one.is_right]
-    rows.append(f"  better: {len(better)}, worse: {len(worse)}")
-    rows += [f"    worse: {_told(one)}" for one in worse]
-    rows += [
-        f"    still wrong: {_told(one)}"
-        for one in outcomes
-        if not one.is_right and not one.was_right
-    ]
-    opinions = [one.after.opinion for one in outcomes if one.after.opinion]
-    standing = sum(len(opinion.quotes) for opinion in opinions)
-    struck = [quote for opinion in opinions for quote in opinion.struck]
-    rows.append(f"  quotes: {standing} stand, {len(struck)} struck")
-    rows += [f"    struck: {quote.line}: {quote.text[:100]!r}: {quote.why}" for quote in struck]
-    silent = Counter(one.after.asked.note for one in outcomes if one.after.asked)
-    rows += [f"    no answer ({n} times): {note}" for note, n in silent.items() if note]
-    asked = sum(call.tokens_in for call in calls) / max(1, count)
-    answered = sum(call.tokens_out for call in calls) / max(1, count)
-    rows.append(
-        f"  a story: {len(calls) / max(1, count):.2f} calls, {asked:.0f} tokens asked, "
-        f"{answered:.0f} answered"
-    )
-    rows.append(f"  calls: {dict(Counter(call.outcome for call in calls))}")
-    return "\n".join(rows)
-
-
-def _told(one: Outcome) -> str:
-    opinion = one.after.opinion
-    said = opinion.cause if opinion else "nothing"
-    return (
-        f"{one.story.name}: {one.story.right.primary}; rules {one.before.verdict.primary.cause}, "
-        f"model {said}, then {one.after.verdict.primary.cause}"
-    )
+        return examine(label.paths, compiled)
 
 
 def main() -> None:
     """Ask, and print the report."""
     told = _arguments().parse_args()
-    rules = load(_ROOT / "rules", told.cache)
-    compiled = Compiled(rules, told.cache)
-    stories = [s for s in read_stories(told.folder) if not told.only or told.only in s.name]
-    doubtful = cases(stories, compiled, unknown=told.unknown)[: told.limit]
-    print(f"{len(stories)} stories, {len(doubtful)} of them in doubt", flush=True)
+    compiled = Compiled(load(_ROOT / "rules", told.cache), told.cache)
+    wanted = [one for one in labels(told.folder) if told.only in one.name]
+    doubtful, sure = cases(wanted, compiled, unknown=told.unknown)
+    print(f"{len(doubtful) + len(sure)} logs, {len(doubtful)} of them in doubt", flush=True)
     counting = Counting()
     endpoint = Endpoint(
         model=told.model,
-        base_url=told.base_url,
+        base_url=told.base_url or "http://nobody.invalid/v1",
         api_key=os.environ.get("FIRSTFAULT_MODEL_API_KEY"),
+        context_tokens=told.context_tokens,
         seconds=told.seconds,
         parallel=told.parallel,
     )
     client = Client(endpoint, counting.record)
     agent = Dumping(client, Prompts(_ROOT / "prompts"), Limits(), lambda _: Spending())
+    agent.asks = told.base_url is not None
     if told.dump:
         told.dump.mkdir(parents=True, exist_ok=True)
         agent.folder = told.dump
 
-    def ask(item: tuple[Story, Case]) -> Outcome:
-        story, case = item
-        threading.current_thread().name = story.name.replace("/", "_")
-        after = consult(case, agent)
+    def ask(item: tuple[Label, Case]) -> Outcome:
+        label, case = item
+        after = consult(case, agent, diagnosis_id=label.name)
         print(".", end="", flush=True, file=sys.stderr)
-        return Outcome(story, case.diagnosis, after)
+        return Outcome(label, case.diagnosis, after)
 
     with ThreadPoolExecutor(told.parallel) as pool:
-        outcomes = list(pool.map(ask, doubtful))
+        outcomes = list(pool.map(ask, doubtful[: told.limit]))
     client.close()
-    print(report(outcomes, counting.calls))
+    print(report(outcomes, sure, counting.calls))
 
 
 def _arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.agent", description=__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--base-url", required=True)
+    parser.add_argument("--base-url")
     parser.add_argument("--model", default="any")
+    parser.add_argument("--context-tokens", type=int, default=32_768)
     parser.add_argument("--seconds", type=float, default=600.0)
     parser.add_argument("--parallel", type=int, default=4)
     parser.add_argument("--limit", type=int, default=None)
