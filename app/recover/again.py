@@ -5,7 +5,7 @@ burns the same hours twice, a node that is taken out in vain is lost to everybod
 without a person asks for more than the verdict: nothing else in the log may speak against it.
 """
 
-from app.model import Action, Finding, Strength, Verdict
+from app.model import Action, ExplainedCause, Finding, Root, Strength, Verdict
 from app.recover.advised import action_of
 from app.recover.course import Course
 from app.rulebook.rulebook import Rulebook
@@ -16,7 +16,25 @@ RESTARTS: tuple[Action, ...] = (
     "rollback_and_skip",
     "wait_and_retry",
 )
-_BY_A_PERSON = ("NCCLTimeoutError", "DataloaderKilled")
+_WAITS = ("NCCLTimeoutError", "NCCLRemoteError")
+_RAISED_BY_WAITS = ("RuntimeError",)
+_BY_A_PERSON = {
+    "NCCLTimeoutError": "No automatic restart: a wait that ran out is as often a bug of the program"
+    " as a fault of a machine. Restart it once by hand, if nothing below tells which.",
+    "DataloaderKilled": "No automatic restart: a loader that was killed is as often a leak as an"
+    " accident. Restart it once by hand, and watch the memory of the host.",
+}
+_WEAK = "No automatic restart: the log gives only weak grounds for this cause."
+_NEVER_RAN = (
+    "No automatic restart: no step was ever made, so it may be set up wrongly and fail again."
+)
+_BESIDE = (
+    "No automatic restart: {cause} (line {line}) was found too, is as sure, and would fail again."
+)
+_BEFORE = (
+    "No automatic restart: {cause} was printed before it (line {line}), and a bug would fail again."
+    " Rule that out first."
+)
 _FROM_OUTSIDE = ("Preempted", "Cancelled", "TimeLimitExceeded")
 _AS_OFTEN_SETTINGS = (
     "ConnectionError",
@@ -29,27 +47,30 @@ _AS_OFTEN_SETTINGS = (
 _STRENGTH: dict[Strength, int] = {"proof": 3, "clue": 2, "echo": 1, "context": 0}
 
 
-def may_restart(
+def kept_from_restart(
     action: Action, verdict: Verdict, root: Finding, rulebook: Rulebook, course: Course
-) -> bool:
-    """Allow an automatic restart only where nothing found would make it fail again.
+) -> str | None:
+    """Say what speaks against an automatic restart, None where it is allowed.
 
-    A wait that ran out, with nothing to say what was waited for, is as often a bug (one rank
-    evaluates while the others go on) as a fault of a machine, and a loader that was killed as often
-    a leak: a person restarts that once. What never made a step and shows no proof of a fault is as
-    often set up wrongly as broken.
+    It is allowed only where nothing found would make the job fail again. A wait that ran out, with
+    nothing to say what was waited for, is as often a bug (one rank evaluates while the others go
+    on) as a fault of a machine, and a loader that was killed as often a leak: a person restarts
+    that once. What never made a step and shows no proof of a fault is as often set up wrongly as
+    broken. The answer is empty where the action is none that starts anything by itself.
     """
-    if action == "resubmit":
-        allowed = root.cause == "Preempted"
-    else:
-        allowed = action in RESTARTS and verdict.primary.confidence != "low"
-    if not allowed or root.cause in _BY_A_PERSON:
-        return False
+    if action not in RESTARTS and (action, root.cause) != ("resubmit", "Preempted"):
+        return ""
+    if action in RESTARTS and verdict.primary.confidence == "low":
+        return _WEAK
+    if root.cause in _BY_A_PERSON:
+        return _BY_A_PERSON[root.cause]
     if root.cause in _AS_OFTEN_SETTINGS and root.strength != "proof" and not course.steps_made:
-        return False
-    if _bug_beside(verdict, root, rulebook):
-        return False
-    return action == "cordon_and_restart" or not _bug_before(verdict, rulebook)
+        return _NEVER_RAN
+    if (beside := _bug_beside(verdict, root, rulebook)) is not None:
+        return _BESIDE.format(cause=beside.cause, line=beside.first_line)
+    if action != "cordon_and_restart" and (before := _bug_before(verdict, rulebook)) is not None:
+        return _BEFORE.format(cause=before.cause, line=before.first_line)
+    return None
 
 
 def ended_from_outside_too(root: Finding, verdict: Verdict) -> bool:
@@ -64,25 +85,37 @@ def ended_from_outside_too(root: Finding, verdict: Verdict) -> bool:
     return not beside.isdisjoint(_FROM_OUTSIDE) or "Preempted" in accounted
 
 
-def _bug_beside(verdict: Verdict, root: Finding, rulebook: Rulebook) -> bool:
+def _bug_beside(verdict: Verdict, root: Finding, rulebook: Rulebook) -> Root | None:
     """Look for what must be mended, is as sure as the root, and nothing explains."""
     least = _STRENGTH[root.strength]
-    return any(
-        _STRENGTH[other.strength] >= least and action_of(other, rulebook).startswith("fix_")
-        for other in verdict.other_roots
-    )
+    for other in verdict.other_roots:
+        if _STRENGTH[other.strength] >= least and action_of(other, rulebook).startswith("fix_"):
+            return other
+    return None
 
 
-def _bug_before(verdict: Verdict, rulebook: Rulebook) -> bool:
+def _bug_before(verdict: Verdict, rulebook: Rulebook) -> ExplainedCause | None:
     """Look for an error of code that was printed before the root, which is said to explain it.
 
-    A kernel log is often appended at the end, so this does not hold against hardware.
+    A kernel log is often appended at the end, so this does not hold against hardware. Nor does it
+    of what a wait ended in: a rank whose collective timed out raises in words of its own.
     """
     first = verdict.primary.first_seen
-    return first is not None and any(
-        told.edge == "always"
-        and (told.file, told.cause in rulebook.causes) == (first.file, True)
-        and told.first_line < first.line
-        and rulebook.causes[told.cause].recovery.action == "fix_code"
-        for told in verdict.explained
+    if first is None:
+        return None
+    for told in verdict.explained:
+        if (told.edge, told.file) != ("always", first.file) or told.first_line >= first.line:
+            continue
+        cause = rulebook.causes.get(told.cause)
+        if cause is None or cause.recovery.action != "fix_code":
+            continue
+        if told.cause not in _RAISED_BY_WAITS or not _a_wait_ended_before(told, verdict):
+            return told
+    return None
+
+
+def _a_wait_ended_before(told: ExplainedCause, verdict: Verdict) -> bool:
+    return any(
+        other.cause in _WAITS and other.file == told.file and other.first_line < told.first_line
+        for other in verdict.explained
     )

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from app.located import Suspect
 from app.model import Action, Finding, Job, Plan, Verdict
 from app.recover.advised import action_of
-from app.recover.again import RESTARTS, ended_from_outside_too, may_restart
+from app.recover.again import RESTARTS, ended_from_outside_too, kept_from_restart
 from app.recover.commands import commands, is_node
 from app.recover.course import HARDWARE, Course, accused_by_drivers
 from app.recover.targets import is_borne_out, nodes_to_take_out
@@ -111,7 +111,8 @@ def plan(
     if action == "cordon_and_restart":
         targets = nodes_to_take_out(root, verdict, job, course.repeated_on or drivers)
     facts = _facts(root, verdict.suspects)
-    again = may_restart(action, verdict, root, rulebook, course)
+    why_not = kept_from_restart(action, verdict, root, rulebook, course)
+    again, reason = why_not is None, (*reason, why_not) if why_not else reason
     if again and course.same_before >= _ENOUGH_OF_IT:
         again, reason = False, (*reason, _AGAIN.format(count=course.same_before))
     if action == "cordon_and_restart" and not targets:

@@ -25,6 +25,7 @@ BOOK = a_rulebook(
         a_cause("RuntimeError", action="fix_code"),
         a_cause("Preempted", action="resubmit"),
         a_cause("Cancelled", action="none"),
+        a_cause("NCCLTimeoutError", action="restart"),
     ]
 )
 
@@ -89,6 +90,25 @@ def test_nothing_restarts_over_a_bug_that_was_printed_first() -> None:
     assert planned(root, explained=explained("RuntimeError", 30)).restart
     assert planned(root, explained=explained("RuntimeError", 10, "if_earlier")).restart
     assert planned(BAD_MEMORY, explained=explained("RuntimeError", 10)).restart
+
+
+def test_what_a_wait_ended_in_is_no_bug_that_was_printed_first() -> None:
+    root = a_finding("NetworkError", a_line(20))
+    waited = explained("NCCLTimeoutError", 5)
+    assert planned(root, explained=(*waited, *explained("RuntimeError", 10))).restart
+    assert not planned(root, explained=(*waited, *explained("RuntimeError", 3))).restart
+
+
+def test_the_first_step_says_why_nothing_restarts_by_itself() -> None:
+    root = a_finding("NetworkError", a_line(20))
+    assert planned(root).steps == ("Look.",)
+    before = planned(root, explained=explained("RuntimeError", 10)).steps
+    assert before[0].startswith("No automatic restart: RuntimeError was printed before it (line 10")
+    beside = planned(root, beside={"RuntimeError": "proof"}).steps
+    assert beside[0].startswith("No automatic restart: RuntimeError (line 1) was found too")
+    waited = planned(a_finding("NCCLTimeoutError", a_line(20))).steps
+    assert waited[0].startswith("No automatic restart: a wait that ran out")
+    assert not any("automatic" in step for step in planned(a_finding("RuntimeError")).steps)
 
 
 def test_what_never_made_a_step_restarts_only_on_a_proof() -> None:
