@@ -9,8 +9,10 @@ import re
 import socket
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ByteSize,
@@ -48,6 +50,18 @@ def _split(value: object) -> object:
 def _pair(value: object) -> object:
     """Read `0.4,1.6` as two numbers; a TOML file gives a list."""
     return re.split(r"\s*,\s*", value) if isinstance(value, str) else value
+
+
+def _place(url: str) -> str:
+    """Refuse a URL whose host or port nobody can connect to."""
+    try:
+        parts = urlsplit(url)
+        port, host = parts.port, parts.hostname
+    except ValueError as error:
+        raise ValueError(f"{url} is no URL: {error}") from error
+    if not host or re.search(r"\s", host) or port == 0:
+        raise ValueError(f"{url} names no host and port that there may be")
+    return url
 
 
 def _tokens(value: object) -> object:
@@ -239,7 +253,7 @@ class Settings(BaseSettings):
     model: str | None = Field(
         default=None, description="language model to ask where rules leave a doubt; default: none"
     )
-    model_base_url: str = Field(
+    model_base_url: Annotated[str, AfterValidator(_place)] = Field(
         default="https://api.openai.com/v1",
         pattern="^https?://",
         description="its endpoint, of any server that speaks OpenAI's chat completions",

@@ -68,3 +68,17 @@ def test_prices_are_two_numbers(monkeypatch):
 def test_the_key_of_the_model_is_not_printed(monkeypatch):
     monkeypatch.setenv("FIRSTFAULT_MODEL_API_KEY", "sk-hunter2")
     assert "hunter2" not in repr(Settings())
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http:///v1", "http://gpu-1:99999/v1", "http://gpu-1:0/v1", "http://[::1/v1", "http://a b/v1"],
+)
+def test_an_address_of_the_model_that_cannot_be_is_refused(url):
+    with pytest.raises(ValueError, match="model_base_url"):
+        Settings(model_base_url=url)
+
+
+@pytest.mark.parametrize("url", ["http://gpu-1:8000/v1", "https://[::1]:8443/v1"])
+def test_an_address_of_the_model_is_kept_as_it_is(url):
+    assert Settings(model_base_url=url).model_base_url == url

@@ -10,9 +10,9 @@ import email.utils
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, BeforeValidator, ValidationError
 
 from app.errors import ModelFault
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _CONNECT_SECONDS = 10.0
 _PURPOSE = "x-firstfault-purpose"
+_MOST_TOKENS = 1_000_000_000  # what an endpoint counts beyond it is no count
 _OF_STATUS: Mapping[int, ModelFault] = {
     401: "denied", 403: "denied", 408: "broken", 409: "broken", 413: "too_long", 425: "broken",
     429: "rate_limited", 501: "rejected",
@@ -99,9 +100,17 @@ class _Choice(BaseModel):
     finish_reason: str | None = None
 
 
+def _counted(told: object) -> int | None:
+    """Take a count that may be true: budgets rest on it, so the rest is left to our estimate."""
+    return told if isinstance(told, int) and 0 <= told <= _MOST_TOKENS else None
+
+
+_Count = Annotated[int | None, BeforeValidator(_counted)]
+
+
 class _Usage(BaseModel):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
+    prompt_tokens: _Count = None
+    completion_tokens: _Count = None
 
 
 class _Completion(BaseModel):
@@ -202,6 +211,8 @@ def _unconnected(error: Exception) -> WireFault:
 def _refused(error: "APIStatusError") -> WireFault:
     status = error.status_code
     told = f"HTTP {status}: {error.message[:500]}"
+    if status == 404:
+        told = f"{told} (no such model, or no such path: a base URL mostly ends in /v1)"
     fault = _OF_STATUS.get(status, "broken" if status >= 500 else "rejected")
     said = f"{error.code} {error.message}".lower()
     if status in (400, 422, 500) and any(words in said for words in _TOO_LONG):
@@ -227,4 +238,4 @@ def _seconds(milliseconds: str | None, written: str | None) -> float | None:
 
 
 def _start(body: bytes) -> str:
-    return body[:80].decode("utf-8", "replace")
+    return body[:300].decode("utf-8", "replace")

@@ -2,6 +2,7 @@
 
 import asyncio
 import email.utils
+import json
 import socket
 import time
 from dataclasses import replace
@@ -18,6 +19,7 @@ from app.store.calls import Calls
 from app.store.database import connect
 from app.store.migrate import migrate
 from tests.reason.conftest import GOOD, Setting, Stage, purse, question
+from tests.reason.test_prompt import SHIPPED
 
 _OK = {"replies": [GOOD]}
 
@@ -36,7 +38,9 @@ def test_an_answer_is_read_into_its_form_and_the_call_is_recorded(stage: Stage) 
     assert "7: boom" in answer.shown
     (call,) = setting.calls
     assert (call.rung, call.outcome, call.model) == ("json_schema", "answered", "fake")
-    assert (call.prompt, call.prompt_version, call.diagnosis_id) == ("failure_agent", 2, "dg_1")
+    version = SHIPPED["failure_agent"].form.version
+    told = (call.prompt, call.prompt_version, call.diagnosis_id)
+    assert told == ("failure_agent", version, "dg_1")
     assert call.cost == pytest.approx((call.tokens_in + 2 * call.tokens_out) / 1e6)
     assert (budget.tokens, budget.cost) == (call.tokens_in + call.tokens_out, call.cost)
 
@@ -204,6 +208,32 @@ def test_a_page_of_a_proxy_is_no_completion(stage: Stage) -> None:
     error = failed(setting)
     assert error.fault == "broken"
     assert "back soon" in str(error)
+
+
+@pytest.mark.parametrize("told", [-5_000_000, 10**30, 1.5, "many"])
+def test_a_count_of_tokens_that_cannot_be_true_is_estimated(stage: Stage, told: object) -> None:
+    """Else an endpoint could fill or empty the budget of a day with one answer."""
+    body = {
+        "choices": [{"message": {"content": json.dumps(GOOD)}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": told, "completion_tokens": told},
+    }
+    setting = stage({"answers": [{"body": json.dumps(body)}]})
+    assert setting.client.ask(question(), purse()).reply.cause == "ECCError"
+    assert 500 < setting.calls[0].tokens_in < 5000
+    assert 20 < setting.calls[0].tokens_out < 200
+
+
+def test_an_error_that_comes_as_a_success_is_told(stage: Stage) -> None:
+    setting = stage({"answers": [{"body": '{"error": {"message": "no credits", "code": 402}}'}]})
+    fault = failed(setting)
+    assert fault.fault == "broken"
+    assert "no credits" in str(fault)
+
+
+def test_a_wrong_path_says_what_may_be_wrong(stage: Stage) -> None:
+    fault = failed(stage({"answers": []}))
+    assert fault.fault == "rejected"
+    assert "a base URL mostly ends in /v1" in str(fault)
 
 
 def test_a_question_that_finds_no_free_place_says_so(stage: Stage) -> None:
