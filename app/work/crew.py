@@ -125,7 +125,7 @@ class Crew:
         for lane in lanes:
             self._free.put_nowait(lane)
         durable.offer(Kind(_KIND, self._make, at_once=len(lanes) * _AHEAD))
-        durable.offer(Kind(_AGAIN, self._make_again, at_once=len(lanes) * _AHEAD))
+        durable.offer(Kind(_AGAIN, self._make_again, len(lanes) * _AHEAD, glance_seconds=1.0))
 
     @property
     def running(self) -> int:

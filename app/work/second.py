@@ -77,7 +77,7 @@ class Second:
         self._count_of_lanes = len(lanes)
         for lane in lanes:
             self._lanes.put_nowait(lane)
-        durable.offer(Kind(_KIND, self._refine, at_once=max(1, len(lanes)) * _AHEAD))
+        durable.offer(Kind(_KIND, self._refine, max(1, len(lanes)) * _AHEAD, glance_seconds=0.5))
 
     async def begin(self, id: str) -> None:
         """Have an answer refined if it says that it will be; the same answer only once."""
