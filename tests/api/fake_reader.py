@@ -1,7 +1,7 @@
 """A reader that does what the log tells it.
 
-Lines: `sleep 0.5` · `cause KeyError` · `cordon HOST` · `die` · `die unless PATH` (and makes PATH) ·
-`refuse` · `break`. Anything else is passed over.
+Lines: `sleep 0.5` · `warn TEXT` · `cause KeyError` · `cordon HOST` · `die` ·
+`die unless PATH` (and makes PATH) · `refuse` · `break`. Anything else is passed over.
 """
 
 import gzip
@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import structlog
 from backports import zstd
 
 from app.errors import SourceError
@@ -69,6 +70,8 @@ def obey(word: str, rest: str) -> None:
         if rest:
             Path(rest.removeprefix("unless ")).touch()
         os.kill(os.getpid(), signal.SIGKILL)
+    elif word == "warn":
+        structlog.get_logger().warning(rest)
     elif word == "refuse":
         raise SourceError("the fake refuses this log")
     elif word == "break":

@@ -1,6 +1,8 @@
 """Parts that stop and come back, with the real ones: what docs/operation.md says of each."""
 
 import gzip
+import json
+import re
 import subprocess
 import sys
 import time
@@ -57,31 +59,65 @@ def _accepted(client, body) -> str | None:
     return answer.json()["id"] if answer.status_code == 202 else None
 
 
-def test_without_its_chroma_server_diagnoses_and_searches_go_on(tmp_path):
-    chroma = Path(sys.executable).with_name("chroma")
-    port = free_port()
-    command = [str(chroma), "run", "--path", str(tmp_path / "c"), "--host", "127.0.0.1"]
-    with (
-        running(
-            tmp_path / "data",
-            program=REAL,
-            chroma_url=f"http://127.0.0.1:{port}",
-            memory_seconds=20,
-        ) as served,
-        served.client(timeout=120) as client,
-    ):
-        assert upload(client, LOG, wait=60).json()["primary"]["cause"] == "KeyError"
+@pytest.fixture
+def chroma(tmp_path):
+    """Start the server of a folder at its port, again and again."""
+    program, port = Path(sys.executable).with_name("chroma"), free_port()
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    servers = []
+
+    def start(folder: str) -> subprocess.Popen:
+        command = [program, "run", "--path", tmp_path / folder, "--host", "127.0.0.1"]
+        servers.append(subprocess.Popen([*map(str, command), "--port", str(port)], **quiet))
+        return servers[-1]
+
+    start.url = f"http://127.0.0.1:{port}"
+    yield start
+    for server in servers:
+        server.kill()
+        server.wait()
+
+
+def test_without_its_chroma_server_all_goes_on_and_a_new_one_is_filled_again(tmp_path, chroma):
+    chosen = {"program": REAL, "chroma_url": chroma.url, "memory_seconds": 20}
+    with running(tmp_path / "data", **chosen) as served, served.client(timeout=120) as client:
+        named = {"x-request-id": "a-caller-at-night"}
+        first = client.post("/v1/diagnoses?wait=60", content=LOG).json()
+        assert first["primary"]["cause"] == "KeyError"
+        word = {"verdict": "confirm", "by": "ann"}
+        assert client.post(f"/v1/diagnoses/{first['id']}/feedback", json=word).status_code == 201
         until(lambda: _found(client))  # by words, since no Chroma was ever there
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        server = subprocess.Popen([*command, "--port", str(port)], **quiet)
-        try:
-            answer = upload(client, LOG + b"2", wait=60).json()
-            assert answer["primary"]["cause"] == "KeyError"
-        finally:
-            server.kill()
-            server.wait()
+        until(lambda: _index(client) == ("gone", 0))
+
+        dark = client.post("/v1/diagnoses?wait=60", content=LOG + b"2", headers=named).json()
+        told = _lines(served, dark["id"])
+        assert {line["part"] for line in told} == {"service", "memory"}
+        assert {line["request_id"] for line in told} == {"a-caller-at-night"}
+
+        server = chroma("one")
+        until(lambda: _index(client)[0] == "whole")
+        server.kill()
+        server.wait()
         assert upload(client, LOG + b"3", wait=60).json()["primary"]["cause"] == "KeyError"
-        assert _found(client)
+        assert _found(client)[0]["confirmed"]
+
+        chroma("another")  # and empty: what the first one held is lost
+        until(lambda: _index(client) == ("whole", 3), 90)
+        assert _found(client)[0]["confirmed"]
+
+
+def _index(client) -> tuple[str, float]:
+    """How the index fares, and how much it holds."""
+    text = client.get("/metrics").text
+    state = re.search(r'firstfault_memory_index{state="(\w+)"} 1.0', text)
+    held = re.search(r"firstfault_memory_indexed ([\d.]+)", text)
+    return state[1], float(held[1])
+
+
+def _lines(served, id: str) -> list[dict[str, object]]:
+    """What the log of the service says of a diagnosis."""
+    lines = [line for line in served.log.read_text().splitlines() if id in line]
+    return [json.loads(line) for line in lines]
 
 
 def _found(client):
