@@ -5,7 +5,7 @@ them masked, and answers several times. What it writes stays masked: a rule is r
 example in it may tell what a log tells of its owner.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from app.masking import Masks
@@ -13,7 +13,8 @@ from app.reason.budget import Budget
 from app.reason.client import Client
 from app.reason.forms import SignalReply
 from app.reason.prompt import Prompt, Trusted
-from app.reason.question import Question
+from app.reason.question import Fit, Question
+from app.token_count import tokens
 
 PROMPT, PURPOSE = "rule_writer", "write a signal"
 _ANSWERS = 3
@@ -40,10 +41,10 @@ def write_signals(
         form=SignalReply,
         values={
             "cause": Trusted(f"{told.cause}: {told.meaning}"),
-            "evidence": _lines(told.evidence),
             "near": _lines(told.near) or "none is like them\n",
         },
         masks=Masks(),
+        fit=Fit("evidence", lambda room: _lines(tuple(_within(told.evidence, room)))),
     )
     answers = client.ask_several(question, budget, _ANSWERS)
     alike: dict[object, list[SignalReply]] = {}
@@ -52,6 +53,15 @@ def write_signals(
         way = (reply.match, reply.exception, reply.message, reply.unless)
         alike.setdefault(way, []).append(reply)
     return tuple(same[0] for same in sorted(alike.values(), key=len, reverse=True))
+
+
+def _within(lines: Sequence[str], room_tokens: int) -> Iterator[str]:
+    """Give the first lines that have room: those that tell most come first."""
+    for line in lines:
+        room_tokens -= tokens(line[:_LONGEST]) + 1
+        if room_tokens < 0:
+            return
+        yield line
 
 
 def _lines(lines: Sequence[str]) -> str:
