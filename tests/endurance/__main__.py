@@ -4,13 +4,14 @@ python -m tests.endurance kill --rounds 50              SQLite, one process
 python -m tests.endurance kill --rounds 50 --shared     PostgreSQL, two processes
 python -m tests.endurance webhooks --rate 50 --seconds 60 --size 100000
 python -m tests.endurance uploads --count 10 --size 200000000
+python -m tests.endurance reclassify --count 10000      one process, two, Dask; each killed once too
 """
 
 import argparse
 import random
 import sys
 
-from tests.endurance import kill, load
+from tests.endurance import kill, load, reclassify
 
 
 def main() -> int:
@@ -30,9 +31,16 @@ def main() -> int:
     one = trials.add_parser("uploads")
     one.add_argument("--count", type=int, default=10)
     one.add_argument("--size", type=int, default=200_000_000)
+    one = trials.add_parser("reclassify")
+    one.add_argument("--count", type=int, default=10_000)
+    one.add_argument("--engine", choices=reclassify.ENGINES, action="append")
+    one.add_argument("--seed", type=int, default=1)
     told = parser.parse_args()
     if told.trial == "kill":
         faults = kill.kill(told.rounds, shared=told.shared, dice=random.Random(told.seed))
+    elif told.trial == "reclassify":
+        engines = tuple(told.engine or reclassify.ENGINES)
+        faults = reclassify.reclassify(told.count, engines, random.Random(told.seed))
     elif told.trial == "webhooks":
         faults = load.webhooks(told.rate, told.seconds, told.size)
     else:
