@@ -3,10 +3,13 @@
 import csv
 import io
 import shutil
+import signal
 import time
 
 import pytest
 
+from app.reason.fake import FakeModel
+from app.reason.script import Script
 from tests.api.server import REAL, ended, running
 from tests.small_rules import write_rules
 
@@ -34,12 +37,12 @@ def shop(stored, tmp_path):
     return tmp_path / "shop"
 
 
-def serving(shop, **changed: tuple[str, str]):
+def serving(shop, *, settings: dict[str, object] | None = None, **changed: tuple[str, str]):
     for name, (old, new) in changed.items():
         (file,) = (shop / "rules").rglob(f"{name}.yaml")
         assert old in file.read_text()
         file.write_text(file.read_text().replace(old, new))
-    return running(shop / "data", program=REAL, rules_dir=shop / "rules")
+    return running(shop / "data", program=REAL, rules_dir=shop / "rules", **(settings or {}))
 
 
 def reclassified(client, **told):
@@ -51,6 +54,12 @@ def reclassified(client, **told):
         time.sleep(0.1)
     assert found["status"] == "complete", found
     return found
+
+
+def refused(client, status: int, **told) -> str:
+    answer = client.post("/v1/reclassifications", json=told)
+    assert answer.status_code == status, answer.text
+    return answer.json()["detail"]
 
 
 def causes(client):
@@ -121,6 +130,83 @@ def test_a_run_that_has_ended_cannot_be_cancelled_and_an_unknown_one_is_not_foun
             assert "event: end" in stream.read().decode()
 
 
-@pytest.mark.parametrize("body", [{"aply": True}, {"filter": {"since": "soon"}}, {"apply": "x"}])
+def test_a_model_is_asked_where_rules_are_in_doubt_and_marks_what_it_changed(shop):
+    quote = {"file": None, "line": 1, "text": LOGS[1].strip()}
+    opinion = {"quotes": [quote], "against": "none", "cause": "PumpFault", "confidence": "certain"}
+    script = {"answers": [{"replies": [{**opinion, "more": None}]}]}
+    with FakeModel(Script.model_validate(script)) as model:
+        told = {"model": "fake", "model_base_url": model.url}
+        with serving(shop, settings=told) as server, server.client() as client:
+            found = reclassified(client, model={"name": "another", "calls": 5})
+            assert (found["asked"], found["note"]) == (2, None)
+            assert [(c["cause"], c["by_model"]) for c in found["changed"]] == [("PumpFault", True)]
+            assert (found["model"], found["asked"], found["unheard"]) == ("another", 2, 0)
+            assert found["calls"] == len(model.asked) == 2
+            assert {question.body["model"] for question in model.asked} == {"another"}
+            assert reclassified(client)["changed"] == []
+    with serving(shop) as server, server.client() as client:
+        assert "FIRSTFAULT_MODEL" in refused(client, 400, model={})
+
+
+def test_the_logs_of_a_folder_below_a_root_are_judged_and_not_stored(shop, tmp_path):
+    jobs = tmp_path / "logs" / "jobs"
+    jobs.mkdir(parents=True)
+    (jobs / "=1+1.log").write_text("pump 3 leaks\n")
+    (jobs / "two.log").write_text("all is well\n")
+    (jobs / "three.log").touch()
+    (jobs / "four.log").symlink_to(shop / "rules" / "signals" / "pump.yaml")
+    roots = {"log_roots": tmp_path / "logs"}
+    with serving(shop, settings=roots) as server, server.client() as client:
+        uri = jobs.as_uri()
+        assert "outside" in refused(client, 403, logs=[tmp_path.as_uri()])
+        refused(client, 404, logs=[f"{uri}/nowhere"])
+        refused(client, 422, logs=[uri], apply=True)
+        (jobs / "four.log").unlink()
+        found = reclassified(client, logs=[uri])
+        (tmp_path / "logs" / "none").mkdir()
+        assert reclassified(client, logs=[(tmp_path / "logs" / "none").as_uri()])["total"] == 0
+        assert (found["total"], found["from_logs"], found["unread"]) == (3, 2, 1)
+        assert {(c["log"].rpartition("/")[2], c["cause"]) for c in found["changed"]} == {
+            ("=1+1.log", "PumpFault"), ("two.log", "Unknown"), ("three.log", None)
+        }  # fmt: skip
+        assert {row["cause"]: row["count"] for row in found["table"]} == {
+            "PumpFault": 1, "Unknown": 1
+        }  # fmt: skip
+        assert len(causes(client)) == len(LOGS)
+        text = client.get(f"/v1/reclassifications/{found['id']}/changes.csv").text
+        assert len(list(csv.DictReader(io.StringIO(text)))) == 3
+
+
+def test_the_service_can_stop_while_a_model_is_asked_and_goes_on_then(shop):
+    with FakeModel(Script.model_validate({"answers": [{"hang": 60}]})) as model:
+        told = {"model": "fake", "model_base_url": model.url, "drain_seconds": 0}
+        with serving(shop, settings=told) as server, server.client() as client:
+            id = client.post("/v1/reclassifications", json={"model": {}}).json()["id"]
+            end = time.monotonic() + 60
+            while not model.asked:
+                assert time.monotonic() < end
+                time.sleep(0.1)
+            server.process.terminate()
+            assert server.process.wait(40) in (0, -signal.SIGTERM)
+        told["model_seconds"] = 1
+        with serving(shop, settings=told) as server, server.client() as client:
+            end = time.monotonic() + 60
+            while (found := client.get(f"/v1/reclassifications/{id}").json())["done"] < 3:
+                assert time.monotonic() < end
+                time.sleep(0.2)
+    assert (found["total"], found["done"], found["unheard"]) == (3, 3, 2)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"aply": True},
+        {"filter": {"since": "soon"}},
+        {"apply": "x"},
+        {"model": {"calls": -1}},
+        {"model": {"base_url": "http://127.0.0.1"}},
+        {"model": "gpt"},
+    ],
+)
 def test_what_cannot_be_meant_is_refused(client, body):
     assert client.post("/v1/reclassifications", json=body).status_code == 422

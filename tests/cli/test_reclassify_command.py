@@ -2,6 +2,13 @@ import csv
 import io
 import json
 
+import pytest
+
+from app.store.database import connect
+from app.store.reclassifications import Reclassifications
+from app.store.run import Change, Chosen
+from app.store.toll_csv import changes_csv
+
 
 def test_a_folder_of_logs_gives_a_table_by_cause(plant, tmp_path):
     kept = {"FIRSTFAULT_DATA_DIR": str(tmp_path / "data")}
@@ -30,3 +37,52 @@ def test_without_stored_diagnoses_there_is_nothing_to_change(plant, tmp_path):
 def test_a_folder_takes_no_filters_and_must_be_there(plant, tmp_path):
     assert plant("reclassify", tmp_path, "--apply").status == 2
     assert plant("reclassify", tmp_path / "nowhere").status == 2
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--resume", "rc_nowhere"),
+        ("--resume", "rc_nowhere", "--apply"),
+        ("--with-model",),
+        ("--model", "m", "--prompts", "/nowhere"),
+        ("--model-calls", "-1"),
+        ("--output", "xml"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(plant, tmp_path, words):
+    plant.refused("reclassify", *words, FIRSTFAULT_DATA_DIR=str(tmp_path / "data"))
+
+
+def test_rules_with_a_fault_begin_no_run(plant, tmp_path):
+    (tmp_path / "rules" / "signals" / "pump.yaml").write_text("title: 7\n")
+    data = tmp_path / "data"
+    assert "pump.yaml" in plant.refused("reclassify", FIRSTFAULT_DATA_DIR=str(data))
+    assert Reclassifications(connect(f"sqlite:///{data / 'firstfault.db'}")).page(9) == []
+
+
+def test_a_run_that_was_broken_off_is_resumed_by_its_name_and_one_that_ended_is_not(
+    plant, tmp_path
+):
+    kept = {"FIRSTFAULT_DATA_DIR": str(tmp_path / "data")}
+    (tmp_path / "jobs").mkdir()
+    (tmp_path / "jobs" / "one.log").write_text("pump 3 leaks\n")
+    first = json.loads(plant("reclassify", tmp_path / "jobs", "--output", "json", **kept).out)
+    runs = Reclassifications(connect(f"sqlite:///{tmp_path / 'data' / 'firstfault.db'}"))
+    chosen = Chosen(logs=(str(tmp_path / "jobs"),))
+    rules = first["run"]["rules"]
+    run = runs.begin(chosen, applies=False, rules=rules, driver="command", total=1)
+    told = plant("reclassify", "--resume", run.id, "--output", "json", **kept)
+    assert json.loads(told.out)["changed"] == first["changed"]
+    assert "nothing to resume" in plant.refused("reclassify", "--resume", run.id, **kept)
+    other = runs.begin(chosen, applies=False, rules="sha256:0", driver="command", total=1)
+    told = plant("reclassify", "--resume", other.id, **kept)
+    assert told.status == 2
+    assert "the rules have changed" in told.err
+    assert runs.find(other.id).status == "failed"
+
+
+def test_a_cell_that_a_spreadsheet_would_reckon_with_is_text():
+    text = changes_csv([Change("=1+1.log", why="@SUM(A1)")])
+    (row,) = csv.DictReader(io.StringIO(text))
+    assert (row["subject"], row["why"]) == ("'=1+1.log", "'@SUM(A1)")
