@@ -25,7 +25,7 @@ Action = Literal[
     "resubmit",
     "none",
 ]
-EndGrade = Literal["trainer", "wrapper", "hint", "sign"]
+EndGrade = Literal["trainer", "wrapper", "hint", "sign", "stage"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,9 @@ _OTHER_WORK = re.compile(
     r"split|dataset|shard|extract|count|build|quant|merg|upload|copy|captur"
 )
 # Epoch 0:  13%| | Training Progress:   6%| | Train:   3%|
-_TRAINING = re.compile(r"epoch|train|step|iter|progress|loss")
+_TRAINING = re.compile(
+    r"epoch|train|step|iter|progress|loss|\bfit|batch|updat|tuning|\bsft|rollout"
+)
 # Validation DataLoader 0:  10%| | Sanity Checking DataLoader 0: 100%| | Evaluate:   9%|
 _EVALUATION = re.compile(r"valid|(?<![a-z])val(?![a-z])|eval|test|sanity|predict")
 # 3/1500 [>.............................] - eta: 29s - loss: 0.7

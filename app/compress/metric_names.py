@@ -89,12 +89,13 @@ _MAIN_LOSSES = {
 
 # global_step: 14 | "global_step/max_steps": "10/273" | num_updates=54300 | Iter(train) [ 510/2046]
 _STEP = re.compile(
-    r"^(.*?)(?<![a-z])(global[ _-]?steps?(?:/max_steps)?|num_updates|steps_completed|step|"
-    r"iteration|iter|it|upd|update|batch|episode)(?:\(train\))?$"
+    r"^(.*?)(?<![a-z])(global[ _-]?steps?(?:/max_steps)?|num_updates|steps_completed|"
+    r"current_steps|step|iteration|iter|it|upd|update|batch|episode)(?:\(train\))?$"
 )
 _STEP_WEIGHTS = {
     "num_updates": 50,
     "steps_completed": 50,
+    "current_steps": 50,
     "step": 40,
     "iteration": 30,
     "iter": 30,

@@ -20,6 +20,8 @@ _NO_PROGRESS = re.compile(
 )
 # epoch:  12
 _EPOCH_ALONE = re.compile(r"\s*epoch[: ] *#(?:/#)?:?\s*$")
+# <00910> ce 2.31   [ 120] loss 2.31   120: loss=2.31   120 | ce 2.31
+_NUMBER_FIRST = re.compile(r"\s*[\[(<#]?\s*#\s?(?:[\])>:|]|updates|\s)\s*[a-z|(\[]")
 _GLOBAL = 50  # the weight from which a step counts over epochs
 
 
@@ -153,13 +155,24 @@ class Shape:
 
     def _step_without_name(self) -> int:
         texts = self.texts
-        if texts[0].strip() or len(texts) < 3:
+        if len(texts) < 3:
+            return -1
+        if self._is_numbered():
+            return 0
+        if texts[0].strip():
             return -1
         # 1|311|loss: 0.8812341: 46%|
         if texts[1] == "|" and texts[2].startswith("|loss"):
             return 1
         #     4 4.32 s run, 11.8750 loss,
         return 0 if texts[1] == " " and texts[2].startswith(" s run") else -1
+
+    def _is_numbered(self) -> bool:
+        """Say whether a line begins with a number and names its loss, but no other count."""
+        loss = self.best.get("loss")
+        numbered = _NUMBER_FIRST.match("#".join(self.texts[:2])) is not None
+        counted = self.has("step", "epoch") or self.bar >= 0 or self._pair() >= 0
+        return numbered and loss is not None and loss.index > 0 and not counted
 
 
 def counts_over_epochs(step: Field) -> bool:

@@ -1,6 +1,6 @@
 """Read what a metric line calls its numbers where the words are not English.
 
-A program that speaks Chinese, Japanese, Korean or Russian prints the same quantities in the same
+A program that speaks Chinese or Spanish prints the same quantities in the same
 forms; only the few words before the numbers differ.
 """
 
@@ -11,16 +11,23 @@ _ENGLISH = {
     "損失": "loss",
     "손실": "loss",
     "потери": "loss",
+    "pérdida": "loss",
+    "perda": "loss",
+    "perte": "loss",
     "步数": "step",
     "迭代": "iter",
     "ステップ": "step",
     "스텝": "step",
     "단계": "step",
     "шаг": "step",
+    "paso": "step",
+    "étape": "step",
     "轮次": "epoch",
     "エポック": "epoch",
     "에폭": "epoch",
     "эпоха": "epoch",
+    "época": "epoch",
+    "époque": "epoch",
     "学习率": "lr",
     "学習率": "lr",
     "학습률": "lr",
@@ -31,7 +38,7 @@ _ENGLISH = {
     "梯度范数": "grad_norm",
 }
 # 손실(loss) 6.0511 says it in English too
-_FOREIGN = re.compile(rf"({'|'.join(_ENGLISH)})(?!\()")
+_FOREIGN = re.compile(rf"(?<![a-z])({'|'.join(_ENGLISH)})(?![a-z(])")
 
 
 def in_english(line: str) -> str:

@@ -34,7 +34,7 @@ _MOST_HEADERS = 64  # lines that were looked at
 # iter(train) [ 510/2046] | loss train (curr): 1.199 | 11.8750 loss, | [batch=160/3200]
 _HINT = re.compile(
     r"(?:loss|step|iter|epoch|norm|scale|batch|%\||"
-    r"(?<![a-z])(?:ce|nll|xent|mlm|ppl|perplexity)\b)[^#]{0,32}#|# loss|max: # epochs"
+    r"(?<![a-z])(?:ce|nll|xent|mlm|ppl|perplexity|cost|entropy)\b)[^#]{0,32}#|# loss|max: # epochs"
 )
 _SURE = re.compile(r"(?:loss|step|(?<![a-z])(?:ce|nll|xent|mlm|ppl))[\"' :=]{1,4}#|%\|")
 # a number that is no part of a word: a header has none
@@ -90,6 +90,8 @@ class SeriesReader:
             or "nll" in line
             or "xent" in line
             or " mlm" in line
+            or " cost" in line
+            or "cross" in line
             or "ppl" in line
             or "perplexity" in line
         ):

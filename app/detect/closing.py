@@ -7,6 +7,7 @@ somebody who ends the job.
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from app.model import Line, Marked
@@ -29,23 +30,29 @@ _GONE_WRONG = re.compile(
 )
 
 
-def closing(signs: Sequence[Marked], lines: Sequence[Line]) -> tuple[Line, Line] | None:
-    """Give the first and the last of the signs that close a log; None if they prove too little."""
-    said: dict[str, int] = {}
-    for sign in signs:
-        said[_in_words(sign.line)] = said.get(_in_words(sign.line), 0) + 1
+def closing(
+    signs: Sequence[Marked], lines: Sequence[Line], *, trains: bool
+) -> tuple[Line, Line] | None:
+    """Give the first and the last of the signs that close a log; None if they prove too little.
+
+    Where all of them may close a part alone, they must be the last words of a log that `trains`
+    nothing.
+    """
+    said = Counter(_in_words(sign.line) for sign in signs)
     rare = [sign for sign in signs if said[_in_words(sign.line)] < _MOST_ALIKE]
-    if not rare:
+    own = [sign for sign in rare if sign.line.file == rare[-1].line.file]
+    pairs = ((sign, own[-1]) for sign in reversed(own) if sign.mark != own[-1].mark)
+    first, last = next(pairs, (None, None))
+    if first is None or last is None:
         return None
-    last = rare[-1]
-    own = [sign for sign in rare if sign.line.file == last.line.file]
-    first = next((sign for sign in reversed(own) if sign.mark != last.mark), None)
-    if first is None:
+    partial = all(sign.grade == "stage" for sign in own if sign.line.number >= first.line.number)
+    most = 0 if partial else _MOST_KINDS_BEHIND
+    if partial and trains:
         return None
     if any(_GONE_WRONG.search(line.text) for line in _behind(first.line, lines)):
         return None
     kinds = {_in_words(line) for line in _behind(last.line, lines)}
-    return (first.line, last.line) if len(kinds) <= _MOST_KINDS_BEHIND else None
+    return (first.line, last.line) if len(kinds) <= most else None
 
 
 def is_in_the_midst(word: Line, lines: Sequence[Line]) -> bool:

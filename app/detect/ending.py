@@ -17,8 +17,8 @@ from app.detect.closing import closing, is_in_the_midst
 from app.model import EndGrade, Ending, Line, Marked, Point
 
 _DIGITS = re.compile(r"[0-9]+(?:\.[0-9]+)?")
-_GRADES = ("sign", "hint", "wrapper", "trainer")
-_LOOKS_SO = ("sign", "hint")
+_GRADES = ("stage", "sign", "hint", "wrapper", "trainer")
+_LOOKS_SO = ("stage", "sign", "hint")
 _SHARE_OF_A_STRIDE = 0.05  # of the total; what is printed more seldom tells too little
 _GOES_ON = 3  # steps after an end mark that take its word away; one does for a hint
 _FEWEST_STEPS = 2  # readings that make a counter
@@ -39,7 +39,8 @@ def ending(marks: Sequence[Marked], points: Sequence[Point], lines: Sequence[Lin
         and _in_words(mark) not in routine
         and not _is_void(mark, marks, points, None)
     ]
-    first, last = closing(signs, lines) or (None, None)
+    trains = any(point.loss is not None and not _evaluates(point) for point in points)
+    first, last = closing(signs, lines, trains=trains) or (None, None)
     return Ending("hint", last, None, first) if last else told
 
 
@@ -49,7 +50,7 @@ def _told(marks: Sequence[Marked], points: Sequence[Point]) -> Ending:
     too: Marked | None = None
     routine = _routine(marks, points)
     for mark in marks:
-        if mark.kind != "finished" or mark.grade == "sign":
+        if mark.kind != "finished" or mark.grade in ("stage", "sign"):
             continue
         if _is_void(mark, marks, points, failed):
             continue

@@ -32,6 +32,7 @@ _USUAL_TIMES = 20.0
 _LEAST_SECONDS = 60.0
 _LONG_WORK_SECONDS = 3600.0
 _BEATS_WITHOUT_STEPS = 5
+_TOLD_AGAIN = 5  # readings of one step, and of others before it
 _GOES_ON_IN_MOST = 2  # so many printers go on for each one that fell silent
 KILLS = ("Cancelled", "TimeLimitExceeded", "Preempted", "Unknown")
 _HARMLESS = (*KILLS, "Stalled", "LossSpike", "NonFiniteLoss")
@@ -76,7 +77,7 @@ def stall(
     track = _last_to_step(tracks, times)
     if track is None and not trained_before:
         return None
-    last = track.last if track else None
+    last = _first_of_the_last_step(track) if track else None
     if last and (_is_at_its_end(last) or _failed_after(last, found)):
         return None
     known = _pace(track, times, timeline) if track else None
@@ -112,6 +113,14 @@ def _last_to_step(tracks: Sequence[Track], times: Mapping[tuple[int, int], float
         ),
         default=None,
     )
+
+
+def _first_of_the_last_step(track: Track) -> Point:
+    """Give the last reading, or where its step was told first, if it is told again and again."""
+    told = [point for point in track.run() if point.step == track.last.step]
+    moved = len(track.run()) - len(told)
+    again = track.last.step is not None and min(len(told), moved) >= _TOLD_AGAIN
+    return told[0] if again else track.last
 
 
 def _pace(

@@ -54,7 +54,7 @@ class MarkForm(Form):
     """Lines that say where a job stands.
 
     `start`: a new attempt begins. `finished`: somebody says that the job ended well; `grade` tells
-    who (the trainer, a wrapper, it merely looks so, or it is a sign beside others). `failed`: a
+    who (the trainer, a wrapper, it merely looks so, a sign beside others, or the end of a part). `failed`: a
     launcher says that it did not.
     `exit`: a process ended (facts rank, local_rank, host, pid, code, signal). `place`: where a rank
     runs (facts rank, host, local_rank, gpu, nic, ip, pid), or how many there are (world,

@@ -298,6 +298,11 @@ FORMATS = [
         ("upd=# train/lm_ce", 60, None, 2.7181, None, None, None),
     ),
     (
+        "a step without a name, at the head",
+        "<00910> ce 2.3125 | lr 2.9e-4",
+        ("<# ce", 910, None, 2.3125, None, None, None),
+    ),
+    (
         "nothing but a perplexity",
         "batch=40 of=900 ppl=21.75 lr=0.0002",
         ("batch=# of=# ppl", 40, 900, 21.75, None, None, None),

@@ -1,5 +1,7 @@
 """Signs that a program is done, several together."""
 
+from dataclasses import replace
+
 import pytest
 
 from app.detect.ending import ending
@@ -88,3 +90,11 @@ def test_a_hint_far_before_the_end_is_none():
     rest = [line(60 + n, "word " + "ab" * n) for n in range(60)]
     assert ending([said], STEPS, [said.line]).finished == "hint"
     assert ending([said], STEPS, [said.line, *rest]).finished is None
+
+
+def test_what_ends_a_part_alone_counts_only_as_the_last_words_of_a_log_that_trains_nothing():
+    parts = [sign(WRITTEN, grade="stage"), sign(TOOK, "evaluated", grade="stage")]
+    unnamed = [replace(point, loss=None) for point in STEPS]
+    assert ending(parts, unnamed, [WRITTEN, TOOK]).finished == "hint"
+    assert ending(parts, STEPS, [WRITTEN, TOOK]).finished is None
+    assert ending(parts, unnamed, [WRITTEN, TOOK, line(52, "part 2")]).finished is None

@@ -1,5 +1,7 @@
 """Training that stood still, and silence that means something else."""
 
+from dataclasses import replace
+
 import pytest
 
 from app.detect.stall import stall
@@ -8,7 +10,8 @@ from app.model import Finding, Line, Marked, Sighting
 from tests.detect.training_runs import START, beats, line, losses, run
 
 STEPS = run(losses(40), seconds=12.0)
-LAST = STEPS[-1].time
+LAST_STEP = STEPS[-1]
+LAST = LAST_STEP.time
 PRINTED = [line(p.number, f"step {p.step} loss 2.1", time=p.time) for p in STEPS]
 
 
@@ -196,3 +199,12 @@ def test_much_that_is_said_after_a_silence_shows_that_the_job_goes_on():
     words = [f"reading part {chr(97 + n)} of the evaluation" for n in range(12)]
     later = [line(60 + n, text, time=LAST + 14400 + n) for n, text in enumerate(words)]
     assert found_in([*PRINTED, *later]) is None
+
+
+def test_a_step_that_is_told_again_and_again_was_made_when_it_was_told_first():
+    again = [replace(LAST_STEP, number=100 + n, time=LAST + 60 * (n + 1)) for n in range(30)]
+    lines = [*PRINTED, *(line(p.number, "state=running step=400", time=p.time) for p in again)]
+    found = found_in(lines, points=[*STEPS, *again])
+    assert found is not None
+    assert found.last_step is LAST_STEP
+    assert found.silence.seconds == 1800
