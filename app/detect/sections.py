@@ -27,6 +27,8 @@ _COUNTED = re.compile(
     r"s?[-_ #:]{0,2}\d",
     re.IGNORECASE,
 )
+# A machine's own controller has a name of its own, which no scheduler knows.
+_CONTROLLER = re.compile(r"^(?:bmc|ipmi|ilo|idrac|ibmc)[-.]|[-.](?:bmc|ipmi|ilo|idrac|ibmc|oob)$")
 _RULE = re.compile(r"-{5,}\s*$")
 _NAME = re.compile(r"[A-Za-z][\w.-]*\d[\w.-]*$")
 
@@ -62,10 +64,15 @@ def _drawn(lines: Iterable[Line]) -> Iterator[tuple[int, Section]]:
         rank, host = _OF_RANK.search(heading[1]), _OF_HOST.search(heading[1])
         if rank or host:
             opened[line.file] = sign
-            name = (host[1] or host[2]) if host else None
+            name = _of_controller(host[1] or host[2]) if host else None
             yield line.file, Section(line.number, name, int(rank[1]) if rank else None)
         elif opened.get(line.file) == sign:
             yield line.file, Section(line.number)
+
+
+def _of_controller(name: str) -> str:
+    """Give the name of the machine that a controller belongs to."""
+    return _CONTROLLER.sub("", name)
 
 
 def _between_rules(lines: Sequence[Line]) -> Iterator[tuple[int, Section]]:

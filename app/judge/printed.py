@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from app.located import Located, Suspect
 from app.model import Line, Marked, Sighting
 
-# OOMKilling  node/gpu-n7   on host gpu-17   hostname: gpu-17
+# OOMKilling  node/gpu-n7   on host gpu-17   hostname: gpu-17   virtual machine gpu-17
 _HOST_IN_WORDS = re.compile(
     r"(?:\bnodes?/"
-    r"|\b(?:on|from|at) (?:the )?(?:compute )?(?:node|host|machine|worker|server) "
+    r"|\b(?:on|from|at|[Tt]he|virtual) (?:the )?(?:compute |execution )?"
+    r"(?:node|host|machine|worker|server|replica|instance) "
     r"|\b(?:host|hostname|node|nodename|node_name|machine|instance) ?[=:] ?[\"']?)"
     r"([A-Za-z][\w-]*\d(?:[\w.-]*\w)?)"
 )

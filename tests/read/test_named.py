@@ -38,3 +38,10 @@ def test_what_the_line_tells_goes_before_what_the_file_tells():
     assert completed(Prefix(end=9, rank=5), printer) == Prefix(end=9, rank=5, host="vx-31")
     assert completed(Prefix(rank=1, host="a"), printer) == Prefix(rank=1, host="a")
     assert completed(Prefix(end=4), Prefix()) == Prefix(end=4)
+
+
+@pytest.mark.parametrize(
+    "name", ["console-vx31.log", "vx31-dmesg.txt", "logs/kern_vx31.log", "vx31.console"]
+)
+def test_the_log_of_a_machine_names_its_host_even_alone(name):
+    assert [printer.host for printer in printers([name, "train.out"])] == ["vx31", None]
