@@ -36,7 +36,10 @@ _ENDED = re.compile(
     r"|experiment|trial|step|launch|script|node|attempt|session|workflow)[ _-]?\S{0,12}[ _-]"
     r"(?:has |was )?(?:failed|failure|error))\b"
 )
-_FAILED = re.compile(r"(?i)\b(?:fail(?:ed|s|ure|ing)?|raised|reason|traceback|exception|error)\b")
+_FAILED = re.compile(
+    r"(?i)\b(?:fail(?:ed|s|ure|ing)?|raised|reason|traceback|exception|error(?:ed)?"
+    r"|returned (?:non-?zero|[1-9]\d*))\b"
+)
 # "exc_value": "no row 9"   err="no row 9"   'message': 'no row 9'
 _FIELD = re.compile(
     r"[\"']?\b(?:\w{0,20}(?:value|message|msg|detail|details|reason|error|err|text))[\"']?"

@@ -36,6 +36,7 @@ def found(line: str) -> list[tuple[str, str, str]]:
         ("[FATAL] crashed with ZeroDivisionError (by 0)", ("ZeroDivisionError", "by 0", "told")),
         ("pump 2 failed: <class 'KeyError'> 'rate'", ("KeyError", "rate", "mentioned")),
         ("cannot go on, exiting: no pump (KeyError)", ("KeyError", "no pump", "told")),
+        ("[launch] pump 0 returned 1: flow.FlowError", ("FlowError", "", "mentioned")),
         ("ValueError('two pumps')", ("ValueError", "two pumps", "mentioned")),
         ("ERROR pump.py:9 ValueError: two pumps", ("ValueError", "two pumps", "mentioned")),
         ("task died of RayTaskError(KeyError): 'rate'", ("KeyError", "rate", "told")),
