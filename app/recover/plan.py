@@ -102,7 +102,9 @@ def plan(
     told = action_of(root, rulebook)
     if told == "fix_code" and not (signal and signal.action) and _raised_over_settings(root):
         told = "fix_config"
-    drivers = accused_by_drivers(course.alike, verdict, rulebook)
+    # Other causes are told by the hardware itself, and know best whether it may go on.
+    on_wires = root.cause == "NetworkError"
+    drivers = accused_by_drivers(course.alike, verdict, rulebook) if on_wires else []
     action, reason = _adjusted(told, root, verdict, course, drivers)
     if action == told == "fix_config" and _had_worked(root, course):
         action = cause.recovery.action
