@@ -15,12 +15,12 @@ from app.model import Line, Marked
 _MOST_KINDS_BEHIND = 12  # kinds of lines, alike but for their numbers, that may follow the last
 _MOST_ALIKE = 3  # times that the same is said; more is routine
 _DIGITS = re.compile(r"[\dx]*\d[\w.]*")
-_MOST_KINDS_BEHIND_WORDS = 40
+_MOST_KINDS_BEHIND_WORDS = 10
 _GONE_WRONG = re.compile(
     r"(?<!without )(?<!no )(?<!any )(?<!\b0 )\b"
     r"(?:errors?(?! ?[:=] ?(?:0|none)\b)(?! rate)|fail(?:ed|ures?|ing|s)?(?! ?[:=] ?0\b)|fatal|"
     r"panic|abort\w*|crash\w*|killed|refused|denied|unable|cannot|could not|traceback|segfault|"
-    r"corrupt\w*|"
+    r"corrupt\w*|died|dead|no answer|"
     r"exception(?! ignored)|core dumped|out of memory|sig(?:term|int|kill|usr[12]|hup|segv)|signal|"
     r"interrupt\w*|pre-?empt\w*|evict\w*|reclaim\w*|re-?queue\w*|resum\w+|walltime|time ?limit|"
     r"timed? ?out|cancel\w*|terminat(?:ed|ing)|stopped|unhealthy|lost|stuck|hang|hung|emergency)\b|"
@@ -28,6 +28,17 @@ _GONE_WRONG = re.compile(
     r"(?:with |code |status )*-?[1-9]",
     re.IGNORECASE,
 )
+
+
+# Work that begins or goes on behind a word of an end, but for what is awaited in order to leave.
+_GOES_ON = re.compile(
+    r"\b(?:(?:re)?start(?:s|ed|ing)?|begin(?:s|ning)?|next|second part|part \d|load(?:s|ing)|"
+    r"opening|reading|init\w*|launch\w*|attempt|waiting for (?:peers?|ranks?|data|batch|the next)|"
+    r"using|drawing|shuffling|building|preparing|creating|continu\w+|first (?:batch|step))\b",
+    re.IGNORECASE,
+)
+_WARNS = re.compile(r"\[W\d{3,4} |\bwarn", re.IGNORECASE)  # [W313 17:16:01.112 CudaIPCTypes.cpp:16]
+_LEAVES = re.compile(r"\b(?:finish|terminat|exit|upload|sync|flush|clos|shut|clean|teardown)", re.I)
 
 
 def closing(
@@ -49,16 +60,25 @@ def closing(
     most = 0 if partial else _MOST_KINDS_BEHIND
     if partial and trains:
         return None
-    if any(_GONE_WRONG.search(line.text) for line in _behind(first.line, lines)):
+    if _is_spoilt(_behind(first.line, lines)) or _goes_on(_behind(last.line, lines)):
         return None
     kinds = {_in_words(line) for line in _behind(last.line, lines)}
     return (first.line, last.line) if len(kinds) <= most else None
 
 
 def is_in_the_midst(word: Line, lines: Sequence[Line]) -> bool:
-    """Say whether so much else follows a word that it was about something before the end."""
-    kinds = {_in_words(line) for line in _behind(word, lines)}
-    return len(kinds) > _MOST_KINDS_BEHIND_WORDS
+    """Say whether a word was about something before the end, by what or how much follows it."""
+    behind = _behind(word, lines)
+    kinds = {_in_words(line) for line in behind}
+    return len(kinds) > _MOST_KINDS_BEHIND_WORDS or _is_spoilt(behind) or _goes_on(behind)
+
+
+def _is_spoilt(behind: Sequence[Line]) -> bool:
+    return any(_GONE_WRONG.search(line.text) and not _WARNS.search(line.raw) for line in behind)
+
+
+def _goes_on(behind: Sequence[Line]) -> bool:
+    return any(_GOES_ON.search(line.text) and not _LEAVES.search(line.text) for line in behind)
 
 
 def _behind(word: Line, lines: Sequence[Line]) -> list[Line]:

@@ -98,3 +98,17 @@ def test_what_ends_a_part_alone_counts_only_as_the_last_words_of_a_log_that_trai
     assert ending(parts, unnamed, [WRITTEN, TOOK]).finished == "hint"
     assert ending(parts, STEPS, [WRITTEN, TOOK]).finished is None
     assert ending(parts, unnamed, [WRITTEN, TOOK, line(52, "part 2")]).finished is None
+
+
+@pytest.mark.parametrize("behind", ["starting part 2", "loading 40 shards", "rank 3 died"])
+def test_a_hint_behind_which_work_goes_on_or_goes_wrong_is_none(behind):
+    said = sign(line(50, "export completed"), "work_said_to_be_done", "hint")
+    assert ending([said], STEPS, [said.line, line(51, behind)]).finished is None
+
+
+@pytest.mark.parametrize(
+    "behind", ["waiting for loading threads to finish", "[W313 17:16:01 a.cpp:16] peer terminated"]
+)
+def test_taking_leave_behind_a_hint_does_not_take_it_away(behind):
+    said = sign(line(50, "export completed"), "work_said_to_be_done", "hint")
+    assert ending([said], STEPS, [said.line, line(51, behind)]).finished == "hint"
