@@ -37,6 +37,7 @@ _PLAIN_RISE, _SHORT_PLAIN_RISE = 2.0, 3.0  # the second with fewer readings behi
 # By how much the level must have risen, by what the gradient norm did:
 _NORM_EXPLODED, _RISE_WITH_NORM = 3.0, 1.25
 _NORM_ROSE, _RISE_UNKNOWN = 1.5, 2.0
+_UNDONE, _RISE_UNDONE = 0.5, 1.5  # the first: the share of what was learned, on a log scale
 _RISE_WITHOUT_NORM = 3.0
 _ROUGHER, _RISE_ROUGHER = 2.0, 1.5  # times the noise, of a norm that is not told
 _LEARNED = 1.25  # times the best level, where a run began
@@ -123,6 +124,8 @@ def _jump_at(place: int, losses: Sequence[float], read: Sequence[Point]) -> Jump
     after = median(rest[-max(_FEWEST_AFTER, len(rest) // 20) :])
     grown = _norm_growth(read[max(0, place - _WINDOW) : place], read[place:])
     least = _RISE_ROUGHER if grown is None and _is_rougher(window, rest) else _least_rise(grown)
+    if grown is not None and grown >= _NORM_ROSE and _undone(losses, level, after) >= _UNDONE:
+        least = min(least, _RISE_UNDONE)
     # With no norm to tell, a dip in a wandering loss must not set the level.
     usual = max(level, median(window[-_FEWEST:])) if grown is None else level
     if min(levels) <= bar or after < least * usual:
@@ -130,6 +133,12 @@ def _jump_at(place: int, losses: Sequence[float], read: Sequence[Point]) -> Jump
     if math.log(max(levels) / after) > _COMING_BACK * math.log(max(levels) / level):
         return None
     return Jump(read[place], level, after, len(rest), grown)
+
+
+def _undone(losses: Sequence[float], level: float, after: float) -> float:
+    """Tell what share of the way down from its first readings a loss went back."""
+    first = median(losses[:_FEWEST_AFTER])
+    return math.log(after / level) / math.log(first / level) if first > level else 0.0
 
 
 def _climbed(losses: Sequence[float], read: Sequence[Point]) -> Jump | None:

@@ -94,6 +94,15 @@ def test_without_a_change_of_the_norm_other_data_explain_a_higher_level():
     assert jump(track(mixed, exploded()), []) is not None
 
 
+def test_a_rise_that_undoes_what_was_learned_needs_a_restless_norm_but_no_doubling():
+    learning = [2.0 + 6.0 * 0.93**i for i in range(50)]
+    unlearnt = [4.2 + 0.01 * (i % 5) for i in range(30)]
+    restless = exploded(times=1.6)
+    assert jump(track(learning + unlearnt, restless), []) is not None
+    assert jump(track(learning + unlearnt, CALM), []) is None
+    assert jump(track([60.0] * 3 + learning[3:] + unlearnt, restless), []) is None
+
+
 def test_a_change_that_a_line_announces_is_planned():
     told = [line(50, "[data] switching to blend B: 40 % code")]
     shifted = Track((*run(jumped())[:49], *run(jumped(), line=2)[49:]))
