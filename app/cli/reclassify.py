@@ -73,10 +73,7 @@ def reclassify(
     settings = configured(prompts_dir=prompts)
     filtered = any((cause, cluster, job_id, since, until, apply))
     asking = with_model or any((model, prompts, model_calls, model_tokens))
-    if folders and filtered:
-        raise UsageError("filters and --apply are for stored diagnoses, not for folders")
-    if resume and (folders or filtered or asking):
-        raise UsageError("--resume goes on with what the run was begun with; it takes no more")
+    _check(bool(folders), filtered, asking, resume)
     engine = connect(settings.database)
     migrate(engine)
     runs = Reclassifications(engine)
@@ -90,6 +87,13 @@ def reclassify(
     ended = _gone_through(runs, run, settings)
     changes = runs.changes(run.id, None, _MOST_CHANGES)
     print_outcome(ended, changes, toll(engine, ended, changes), output)
+
+
+def _check(folders: bool, filtered: bool, asking: bool, resume: str | None) -> None:
+    if folders and filtered:
+        raise UsageError("filters and --apply are for stored diagnoses, not for folders")
+    if resume and (folders or filtered or asking):
+        raise UsageError("--resume goes on with what the run was begun with; it takes no more")
 
 
 def _seconds(moment: datetime | None) -> float | None:

@@ -54,13 +54,13 @@ class MarkForm(Form):
     """Lines that say where a job stands.
 
     `start`: a new attempt begins. `finished`: somebody says that the job ended well; `grade` tells
-    who (the trainer, a wrapper, it merely looks so, a sign beside others, or the end of a part). `failed`: a
-    launcher says that it did not.
-    `exit`: a process ended (facts rank, local_rank, host, pid, code, signal). `place`: where a rank
-    runs (facts rank, host, local_rank, gpu, nic, ip, pid), or how many there are (world,
-    world_size, nodes, processes, node_rank, first_rank; own_rank for a whole file). `section`:
-    what follows is the output of a host or rank. `blame`: somebody names who did not come or left
-    (facts peer_rank, peer_host, peer). `saved`: a checkpoint was written.
+    who (the trainer, a wrapper, it merely looks so, a sign beside others, or the end of a part).
+    `failed`: a launcher says that it did not. `exit`: a process ended (facts rank, local_rank,
+    host, pid, code, signal). `place`: where a rank runs (facts rank, host, local_rank, gpu, nic,
+    ip, pid), or how many there are (world, world_size, nodes, processes, node_rank, first_rank;
+    own_rank for a whole file). `section`: what follows is the output of a host or rank. `blame`:
+    somebody names who did not come or left (facts peer_rank, peer_host, peer). `saved`: a
+    checkpoint was written.
     """
 
     name: Name

@@ -104,11 +104,12 @@ class Service:
                 opened.callback(lane.close)
             self._lanes = (*lanes, *refiners)
             self.learned.on_change(self._renew)
+            self._open_listening(engine)
             self._open_work(engine, lanes, refiners)
             self._opened = opened.pop_all()
 
-    def _open_work(self, engine: Engine, lanes: Sequence[Lane], refiners: Sequence[Lane]) -> None:
-        """Set up what is done, and by whom; nothing runs yet."""
+    def _open_listening(self, engine: Engine) -> None:
+        """Set up the book of work, and what listens to it."""
         settings = self.settings
         self.timings = Timings()
         self._durable = Durable(settings.database, settings.executor)
@@ -124,6 +125,10 @@ class Service:
             self.timings,
         )
         self.lookout = Lookout(self._diagnoses, self.listeners, self.memory, self._threads)
+
+    def _open_work(self, engine: Engine, lanes: Sequence[Lane], refiners: Sequence[Lane]) -> None:
+        """Set up what is done, and by whom; nothing runs yet."""
+        settings = self.settings
         self.filters = WrittenFilters(
             settings, Filters(engine), JobTypes(engine), self._threads, self._durable
         )

@@ -38,7 +38,7 @@ class Before:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class Rejudged:
     """What one log came to, without the log; `asked` where rules left a doubt."""
 
     source: str
@@ -108,14 +108,14 @@ class _Desk:
         for sight in self._shelf.of_logs(part):
             yield sight, None
 
-    def _result(self, sight: Sight, before: Before | None) -> Result:
+    def _result(self, sight: Sight, before: Before | None) -> Rejudged:
         with sight.files:
             if sight.case is None:
                 told = None if before else Change(sight.subject, why=sight.fault)
-                return Result(sight.source, change=told)
+                return Rejudged(sight.source, change=told)
             found = self._doubts.settled(sight) if self._doubts else sight.case.diagnosis
             if before is not None and not _is_other(found, before):
-                return Result(sight.source, found.asked)
+                return Rejudged(sight.source, found.asked)
             found = replace(found, digest=sight.case.digest(self._digest_tokens))
             return _changed(sight, sight.case, found, before)
 
@@ -142,7 +142,7 @@ def _advice(found: Diagnosis) -> tuple[str | None, str | None, bool | None]:
     return found.verdict.primary.cause, found.plan.action, found.plan.restart
 
 
-def _changed(sight: Sight, case: Case, found: Diagnosis, before: Before | None) -> Result:
+def _changed(sight: Sight, case: Case, found: Diagnosis, before: Before | None) -> Rejudged:
     outcome = replace(outcome_of(found, sight.subject), last_step=case.detected.steps or None)
     if sight.fetch is None:  # it was read whole
         outcome = replace(outcome, kept=pack(case.sighted.log))
@@ -161,10 +161,10 @@ def _changed(sight: Sight, case: Case, found: Diagnosis, before: Before | None) 
         why=f"{by} on {_FROM[sight.source]}: {outcome.summary}",
     )
     instead = Instead(before.present.revision, outcome) if before else None
-    return Result(sight.source, found.asked, change, instead)
+    return Rejudged(sight.source, found.asked, change, instead)
 
 
-def _chunk(part: Part, found: Sequence[Result]) -> Chunk:
+def _chunk(part: Part, found: Sequence[Rejudged]) -> Chunk:
     sources = Counter(one.source for one in found)
     asked = [one.asked for one in found if one.asked]
     notes = [each.note for each in asked if each.note]
