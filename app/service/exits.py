@@ -24,6 +24,7 @@ from app.work.roots import LogRoots, location
 
 _LOOK_AGAIN = "look_again"
 _SETTLED_AT_ONCE = 1  # so that a burst of exits leaves the processor to those who report them
+_NOT_ENDED_SECONDS = 5.0  # between looks at a diagnosis whose log is to be looked at again
 _AT_ONCE = 1000  # they only sleep, and look at files now and then
 
 log = structlog.get_logger()
@@ -56,7 +57,7 @@ class JobExits:
     async def accept(self, webhook_id: str, job: Job, uris: tuple[str, ...]) -> Known:
         """Keep a report; give the diagnosis that it belongs to.
 
-        A second report of an exit whose diagnosis has ended has its log looked at again. Raises
+        A second report of an exit has its log looked at again once its diagnosis has ended. Raises
         UsageError or OutsideRoots for a place that may not be read, Busy where too many wait.
         """
         places = tuple([Place(str(await asyncio.to_thread(self._roots.promised, u))) for u in uris])
@@ -65,7 +66,7 @@ class JobExits:
         known = await self._threads.run(self._exits.accept, request, webhook_id)
         if known.is_new:
             self._settle_soon(request)
-        elif known.webhook_id != webhook_id and known.status in ("complete", "failed"):
+        elif known.webhook_id != webhook_id and known.status != "waiting":
             await self._durable.entrust(_LOOK_AGAIN, f"{known.id}:{webhook_id}", known.id)
         return known
 
@@ -88,7 +89,15 @@ class JobExits:
     def _settle_soon(self, request: Request) -> None:
         if request.id not in self._settling:
             self._settling[request.id] = asyncio.create_task(self._settle(request))
-            self._settling[request.id].add_done_callback(lambda _: self._settling.pop(request.id))
+            self._settling[request.id].add_done_callback(
+                lambda task: self._settle_ended(request, task)
+            )
+
+    def _settle_ended(self, request: Request, task: asyncio.Task[None]) -> None:
+        """Tell of what nobody expected; `tend` tries again."""
+        del self._settling[request.id]
+        if not task.cancelled() and (error := task.exception()):
+            log.error("a log was not waited for", diagnosis_id=request.id, exc_info=error)
 
     async def _settle(self, request: Request) -> None:
         """Wait for the log, then have it read."""
@@ -108,12 +117,15 @@ class JobExits:
     async def _look_again(self, id: str) -> None:
         """Have the log read once more if it has changed since."""
         request = await self._threads.insist(self._diagnoses.request, id)
-        if request is None or request.status not in ("complete", "failed"):
+        while request is not None and request.status not in ("complete", "failed"):
+            await asyncio.sleep(_NOT_ENDED_SECONDS)
+            request = await self._threads.insist(self._diagnoses.request, id)
+        if request is None:
             return
         state = await self._settled(request)
         if state != await self._threads.insist(self._exits.log_state, id):
-            await self._threads.insist(self._exits.settle, id, state)
             await self._crew.remake(id, "the log has changed", mark=state)
+            await self._threads.insist(self._exits.settle, id, state)
 
     async def _settled(self, request: Request) -> str:
         named = [origin.path for origin in request.origins if not isinstance(origin, Upload)]

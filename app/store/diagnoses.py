@@ -144,10 +144,13 @@ class Diagnoses:
         with transaction(self._engine, writes=True) as connection:
             return endings.finish(connection, id, result)
 
-    def replace(self, id: str, outcome: Outcome, why: str) -> int | None:
-        """Keep a later answer; give its revision, None where there is none to be replaced."""
+    def replace(self, id: str, outcome: Outcome, why: str, of: int | None = None) -> int | None:
+        """Keep a later answer in the place of revision `of`, or of the present one.
+
+        Gives its revision, None where nothing was replaced.
+        """
         with transaction(self._engine, writes=True) as connection:
-            return endings.replace(connection, id, outcome, why)
+            return endings.replace(connection, id, outcome, why, of=of)
 
     def find(self, id: str) -> Record:
         """Read one; raise NotFound."""

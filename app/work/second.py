@@ -126,8 +126,11 @@ class Second:
             self.results["same"] += 1
             await self._threads.insist(self._refining.amend, record.id, record.revision, result)
             return False
+        asked = (record.id, result, _WHY, record.revision)
+        if await self._threads.insist(self._diagnoses.replace, *asked) is None:
+            log.info("not refined: a later answer is there", diagnosis_id=record.id)
+            return False
         self.results["changed"] += 1
-        await self._threads.insist(self._diagnoses.replace, record.id, result, _WHY)
         log.info("refined", diagnosis_id=record.id, cause=result.cause, method=result.method)
         return True
 

@@ -76,10 +76,14 @@ def _pause(places: Sequence[Location]) -> float:
 
 
 def _of_path(path: Path) -> Glance:
-    files = _below(path) if path.is_dir() else [path]
+    try:
+        files = _below(path) if path.is_dir() else [path]
+        is_there = path.exists()
+    except OSError:  # a name that is too long, a folder that may not be read
+        return Glance(_MISSING, 0.0, False)
     told = "\n".join(map(_state, files))
     state = hashlib.sha256(told.encode("utf-8", "surrogateescape")).hexdigest()
-    return Glance(state, _age(files), path.exists())
+    return Glance(state, _age(files), is_there)
 
 
 def _age(files: Sequence[Path]) -> float:

@@ -56,6 +56,17 @@ def test_an_answer_is_handed_back_as_it_was_given(diagnoses):
     assert diagnoses.digest(one.id) == "digest"
 
 
+def test_an_answer_that_was_long_in_the_making_never_replaces_a_later_one(diagnoses):
+    one = request()
+    diagnoses.add(one)
+    diagnoses.finish(one.id, outcome())
+    begun_with = diagnoses.find(one.id).revision
+    later = diagnoses.replace(one.id, outcome("CUDAError"), "the log has changed")
+    assert diagnoses.replace(one.id, outcome("TypeError"), "a model", of=begun_with) is None
+    assert diagnoses.find(one.id).revision == later
+    assert [entry.cause for entry in diagnoses.page()] == ["CUDAError"]
+
+
 def test_a_fault_is_handed_back_with_its_reason(diagnoses):
     one = request()
     diagnoses.add(one)
