@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from app.detect.innermost import own_frames
 from app.detect.logged import LOGGED
 from app.detect.signals import is_benign, standing
 from app.detect.traceback import Raised
@@ -25,6 +26,7 @@ _TOLD_ELSEWHERE = re.compile(
     r"\b(?:above|logs?)\b"
 )
 _RANK: Mapping[Strength, int] = {"proof": 3, "clue": 2, "echo": 1, "context": 0}
+_RAISER_AND_CALLER = 2
 _BY_TEXT = 3
 _BY_PLAIN_WORDS = 0
 _MORE_THAN_ECHOES = 1_000  # of two readings that say little, a class goes before words that echo
@@ -124,7 +126,7 @@ def _meaning(
 
 def _knows_nothing(signal: Signal) -> bool:
     """Say whether a signal takes any exception for what it is."""
-    return "*" in signal.exception and not (signal.message or signal.frames or signal.code)
+    return "*" in signal.exception and not signal.narrowing
 
 
 def _is_tried_again(raised: Raised, on_line: Mapping[tuple[int, int], list[Sighting]]) -> bool:
@@ -169,26 +171,11 @@ def _by_text(
 
 def _by_class(raised: Raised, texts: Sequence[str], compiled: Compiled) -> Iterator[_Fit]:
     for signal in _signals_of_class(raised.type, compiled):
-        facts: dict[str, str] = {}
-        if signal.unless and _first_match(signal.unless, texts, compiled) is not None:
+        facts = _narrowed(signal, raised, texts, compiled)
+        if facts is None:
             continue
-        if signal.message:
-            said = _first_match(signal.message, texts, compiled)
-            if said is None:
-                continue
-            facts |= said
-        if signal.frames:
-            stood = _first_match(signal.frames, raised.frames, compiled)
-            if stood is None:
-                continue
-            facts |= stood
-        if signal.code:
-            done = _first_match(signal.code, [raised.code], compiled)
-            if done is None:
-                continue
-            facts |= done
         named = 0 if "*" in signal.exception else 1
-        narrowed = sum(map(bool, (signal.message, signal.frames, signal.code)))
+        narrowed = len(signal.narrowing)
         level = 2 if narrowed else named
         spelled = (source for source in (signal.message, signal.code) if source)
         weight = sum(literal_weight(compiled.rulebook.patterns[source]) for source in spelled)
@@ -196,6 +183,32 @@ def _by_class(raised: Raised, texts: Sequence[str], compiled: Compiled) -> Itera
             yield (_BY_PLAIN_WORDS, named, _MORE_THAN_ECHOES), signal, facts
         else:
             yield (level, narrowed + named, weight), signal, facts
+
+
+def _narrowed(
+    signal: Signal, raised: Raised, texts: Sequence[str], compiled: Compiled
+) -> Mapping[str, str] | None:
+    """Give the facts of an exception that a signal's text, frames and source line fit."""
+    if signal.unless and _first_match(signal.unless, texts, compiled) is not None:
+        return None
+    facts: dict[str, str] = {}
+    for source, given in (
+        (signal.message, texts),
+        (signal.frames, raised.frames),
+        (signal.code, [raised.code]),
+    ):
+        if source:
+            found = _first_match(source, given, compiled)
+            if found is None:
+                return None
+            facts |= found
+    if signal.raised_in:
+        last = own_frames(raised.frames)[-_RAISER_AND_CALLER:]
+        met = [compiled.match(signal.raised_in, frame) for frame in last]
+        if len(met) < _RAISER_AND_CALLER or None in met:
+            return None
+        facts |= met[-1] or {}
+    return facts
 
 
 def _signals_of_class(name: str, compiled: Compiled) -> Iterable[Signal]:

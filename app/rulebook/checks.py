@@ -85,7 +85,7 @@ def _unknown_facts(reading: Reading) -> Iterator[RuleError]:
 
 
 def _facts(signal: Signal) -> list[str]:
-    sources = (*signal.match, *(s for s in (signal.message, signal.frames, signal.code) if s))
+    sources = (*signal.match, *signal.narrowing)
     given = {name for source in sources for name in parse(source).groups}
     return sorted(given.union(_OF_EXCEPTIONS if signal.exception else ()))
 

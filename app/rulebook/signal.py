@@ -42,8 +42,9 @@ class SignalForm(Form):
 
     `match` is one regex or several of which any suffices; `unless` vetoes. `after` must have met a
     line at most `within` lines before, from the same printer. An exception signal names classes
-    (`*` for any); `message`, `frames` and `code`, the source line that raised it, narrow it. Of the
-    signals that fit one exception the most specific one is taken. Named groups become facts;
+    (`*` for any); `message`, `frames` and `code`, the source line that raised it, narrow it, and so
+    does `raised_in`, which the frame that raised it and its caller must both meet. Of the signals
+    that fit one exception the most specific one is taken. Named groups become facts;
     `timeout_ms` and `timeout_s` set how far back the trouble began. `suspect` says whom the line
     accuses: its printer, the `{peer}` that it names, or nobody. `refines` lists what is the same
     event told with less detail. `despite` lists the doubts that do not weaken this signal: it means
@@ -59,6 +60,7 @@ class SignalForm(Form):
     exception: Lines = ()
     message: Regex | None = None
     frames: Regex | None = None
+    raised_in: Regex | None = None
     code: Regex | None = None
     unless: Regex | None = None
     after: RareRegex | None = None
@@ -79,15 +81,21 @@ class SignalForm(Form):
     @property
     def patterns(self) -> tuple[str, ...]:
         """All regexes, those first whose named groups become facts."""
-        optional = (self.message, self.frames, self.code, self.unless, self.after)
+        optional = (*self.narrowing, self.unless, self.after)
         return (*self.match, *(source for source in optional if source))
+
+    @property
+    def narrowing(self) -> tuple[str, ...]:
+        """The regexes that narrow the exceptions of the named classes."""
+        given = (self.message, self.frames, self.raised_in, self.code)
+        return tuple(source for source in given if source)
 
     @model_validator(mode="after")
     def _one_way_to_match(self) -> "SignalForm":
         if bool(self.match) == bool(self.exception):
             raise ValueError("give either `match` or `exception`")
-        if (self.message or self.frames or self.code) and not self.exception:
-            raise ValueError("`message`, `frames` and `code` belong to `exception`")
+        if self.narrowing and not self.exception:
+            raise ValueError("`message`, `frames`, `raised_in` and `code` belong to `exception`")
         if (self.after is None) != (self.within == 0):
             raise ValueError("`after` and `within` go together")
         if self.window_before and self.strength != "context":

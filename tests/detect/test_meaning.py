@@ -46,6 +46,8 @@ def meaning(message: str, *signals: object, frames: tuple[str, ...] = ()) -> str
     return found[0].signal if found and found[0].line.number == 1 else None
 
 
+LIBS = "/opt/tern/lib/python3.11/site-packages"
+CALL = (f"{LIBS}/torch/nn/modules/module.py:1739:_wrapped_call_impl",)
 IN_LOADER = ("/opt/loader/rows.py:12 in read",)
 
 
@@ -87,6 +89,29 @@ def test_the_source_line_that_raised_tells_more_than_the_class() -> None:
         (sighting,) = understand([replace(raised, code=code)], sight(lines, rules), rules)
         assert sighting.signal == signal
     assert sighting.facts["key"] == "name"
+
+
+@pytest.mark.parametrize(
+    ("frames", "expected"),
+    [
+        ((), "key"),
+        ((f"{LIBS}/loom/a.py:1:weave",), "key"),
+        (("/opt/tern/train.py:71:main", f"{LIBS}/loom/a.py:1:weave"), "key"),
+        ((f"{LIBS}/loom/a.py:1:weave", "/opt/tern/train.py:71:main"), "key"),
+        ((f"{LIBS}/loom/a.py:1:weave", f"{LIBS}/yarn/b.py:2:spin"), "between"),
+        ((f"{LIBS}/loom/a.py:1:weave", *CALL, f"{LIBS}/yarn/b.py:2:spin"), "between"),
+        ((f"{LIBS}/loom/a.py:1:weave", "/opt/tern/net.py:7:forward", *CALL), "key"),
+    ],
+)
+def test_code_between_two_libraries_is_known_by_the_raiser_and_its_caller(
+    frames: tuple[str, ...], expected: str
+) -> None:
+    between = a_signal(
+        "between", "Key", exception="KeyError", raised_in=r"/site-packages/(?P<key>\w+)/"
+    )
+    (found, *_) = understood("x", compiled(CLASS, between), frames=frames)
+    assert found.signal == expected
+    assert found.facts.get("key") == ("yarn" if expected == "between" else None)
 
 
 def test_an_exception_is_sighted_once_however_many_signals_its_lines_meet() -> None:
