@@ -13,7 +13,14 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures import (
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -194,7 +201,10 @@ def _submitted(pool: Executor, part: Part, where: Surroundings) -> Future[Chunk 
 
 
 def _result(judged: Future[Chunk | Fault]) -> Chunk:
-    fault = judged.exception()
+    try:
+        fault = judged.exception()
+    except CancelledError as error:  # a scheduler that went away takes its chunks with it
+        raise WorkersLost("a chunk was given up: the scheduler went away or began anew") from error
     if fault is not None:
         told = f"{type(fault).__name__}: {fault}"
         raise WorkersLost(f"a process died while it judged, or its code failed: {told}") from fault

@@ -143,6 +143,24 @@ def test_a_worker_that_is_killed_fails_the_run_and_no_verdict(where):
     assert runs.find(run.id).done == 0
 
 
+class _Forgetful(ThreadPoolExecutor):
+    """A scheduler that begins anew and knows nothing of what it was given."""
+
+    def submit(self, call, /, *args, **more) -> Future:
+        given: Future = Future()
+        given.cancel()
+        given.set_running_or_notify_cancel()
+        return given
+
+
+def test_chunks_that_a_scheduler_forgot_are_lost_and_no_sign_to_stop(where):
+    runs = Reclassifications(connect(where.database))
+    run = begun(runs, where)
+    with _Forgetful(1) as pool, pytest.raises(reclassify.WorkersLost, match="began anew"):
+        reclassify.run_through(runs, run, where, pool, at_once=2)
+    assert (runs.find(run.id).status, runs.find(run.id).done) == ("running", 0)
+
+
 def test_what_came_in_after_the_start_is_left_alone(where):
     runs = Reclassifications(connect(where.database))
     run = runs.begin(Chosen(until=time.time() - 3600), applies=False, rules=where.edition)
