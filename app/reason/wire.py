@@ -227,14 +227,15 @@ def _refused(error: "APIStatusError") -> WireFault:
 
 
 def _seconds(milliseconds: str | None, written: str | None) -> float | None:
-    """Read how long to wait: in milliseconds, in seconds, or until a date."""
+    """Read how long to wait: in milliseconds, in seconds, or until a date; None is neither."""
     try:
         if milliseconds:
             return float(milliseconds) / 1000
+        if date := email.utils.parsedate_tz(written or ""):
+            return max(0.0, email.utils.mktime_tz(date) - time.time())
         return float(written) if written else None
-    except ValueError:
-        date = email.utils.parsedate_tz(written or "")
-        return max(0.0, email.utils.mktime_tz(date) - time.time()) if date else None
+    except (ValueError, OverflowError):
+        return None
 
 
 def _start(body: bytes) -> str:

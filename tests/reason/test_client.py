@@ -136,6 +136,20 @@ def test_retry_after_may_be_a_date(stage: Stage) -> None:
     assert 30 < setting.slept[0] <= 60
 
 
+@pytest.mark.parametrize(
+    "told",
+    [
+        "soon",
+        "Mon, 01 Jan 99999 00:00:00 GMT",
+        "Mon, 01 Jan 99999999999999999999 00:00:00 GMT",
+    ],
+)
+def test_a_retry_after_that_says_nothing_is_left_aside(stage: Stage, told: str) -> None:
+    setting = stage({"answers": [{"status": 429, "retry_after": told, "times": 1}, _OK]})
+    setting.client.ask(question(), purse())
+    assert setting.slept == [0.5]
+
+
 def test_a_wait_that_would_outlast_the_question_is_not_begun(stage: Stage) -> None:
     setting = stage({"answers": [{"status": 429, "retry_after": 3600}]})
     error = failed(setting)
