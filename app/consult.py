@@ -7,7 +7,7 @@ action is theirs. Whatever goes wrong with the model, the first verdict stands a
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from app.errors import ModelError, SourceError
+from app.errors import ModelError, SourceError, StoreError
 from app.judge.in_doubt import in_doubt
 from app.judge.opinion import Grounds, Weighed, weigh
 from app.model import Diagnosis, Line, Plan
@@ -32,7 +32,7 @@ _LONGEST = 500
 _LINE_BYTES = 1 << 36
 
 Fetch = Callable[[], Sequence[Source]]
-"""Finds the files of a log that was judged without them; raises SourceError."""
+"""Finds the files of a log that was judged without them; raises SourceError, StoreError."""
 
 
 def consult(
@@ -144,8 +144,8 @@ class _Files:
         if self._fetch is not None:
             try:
                 self._original = self._read_from(self._fetch())
-            except SourceError:
-                return "the log is not there any more: there are no lines but those of the digest\n"
+            except (SourceError, StoreError):  # of the store: no room for a copy
+                return "the log cannot be read: there are no lines but those of the digest\n"
         found: list[Printed] = []
         told = ""
         for file in self._meant(more.file):

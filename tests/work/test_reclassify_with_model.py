@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.errors import UsageError
+from app.errors import StoreError, UsageError
 from app.incident import Snippet
 from app.model import Job
 from app.reason.budget import Limits
@@ -27,7 +27,7 @@ from app.store.outcome import Remembered
 from app.store.reclassifications import Reclassifications
 from app.store.run import Allowance, Asks, Chosen
 from app.store.uploads import Uploads
-from app.work import doubts, rejudge
+from app.work import doubts, rejudge, reread
 from app.work.asking import Asking
 from app.work.objects import ObjectStore
 from app.work.reclassify import Engine, go_on, run_through
@@ -166,8 +166,21 @@ def test_a_log_that_is_gone_is_judged_from_what_was_kept_and_the_model_is_told(p
               {"replies": [OPINION]}) as model:  # fmt: skip
         ended = plant.went(plant.begun(), model.url)
     assert (ended.from_kept, ended.from_logs, ended.unread) == (8, 0, 0)
-    assert any("not there any more" in question.text for question in model.asked)
+    assert any("the log cannot be read" in question.text for question in model.asked)
     assert {change.cause for change in plant.runs.changes(ended.id, None, 9)} == {"PumpFault"}
+
+
+def test_a_log_for_whose_copy_there_is_no_room_is_asked_about_once(plant, monkeypatch):
+    def full(*_):
+        raise StoreError("9 bytes of objects do not fit on the disk: 0 are free")
+
+    monkeypatch.setattr(reread, "copies", full)
+    more = {**OPINION, "more": {"file": None, "first_line": 1, "last_line": 3, "pattern": None}}
+    with fake({"when": {"purpose": "name the cause"}, "replies": [more]},
+              {"replies": [OPINION]}) as model:  # fmt: skip
+        ended = plant.went(plant.begun(), model.url)
+    assert (ended.status, ended.from_kept, ended.calls) == ("complete", 8, 12)
+    assert any("the log cannot be read" in question.text for question in model.asked)
 
 
 def test_the_calls_of_a_run_are_bounded_over_all_its_chunks(plant):
