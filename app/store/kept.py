@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, Engine, delete, insert, select
+from sqlalchemy.exc import IntegrityError
 
 from app.store.database import transaction
 from app.store.tables import KeptLogRow, ScanRow
@@ -27,10 +28,15 @@ class KeptLogs:
 
     def know(self, rules: str, patterns: Sequence[str]) -> None:
         """Note which patterns a version of the rules looks for."""
-        with transaction(self._engine, writes=True) as connection:
-            if not connection.execute(select(ScanRow.rules).where(ScanRow.rules == rules)).scalar():
-                text = json.dumps(list(patterns), ensure_ascii=False)
-                connection.execute(insert(ScanRow).values(rules=rules, patterns=text))
+        row = {"rules": rules, "patterns": json.dumps(list(patterns), ensure_ascii=False)}
+        try:
+            with transaction(self._engine, writes=True) as connection:
+                if not _is_known(connection, rules):
+                    connection.execute(insert(ScanRow), row)
+        except IntegrityError:  # another process was faster
+            with transaction(self._engine) as connection:
+                if not _is_known(connection, rules):
+                    raise
 
     def find(self, ids: Sequence[str]) -> dict[str, KeptLog]:
         """Give those that are kept, with known patterns."""
@@ -48,6 +54,11 @@ class KeptLogs:
                 return ()
             self._scans[rules] = tuple(json.loads(text))
         return self._scans[rules]
+
+
+def _is_known(connection: Connection, rules: str) -> bool:
+    found = connection.execute(select(ScanRow.rules).where(ScanRow.rules == rules))
+    return found.scalar() is not None
 
 
 def keep(connection: Connection, id: str, rules: str, data: bytes | None) -> None:
