@@ -77,7 +77,9 @@ def test_a_listener_that_stumbles_is_told_again(tmp_path):
             metrics = client.get("/metrics").text
         assert (sent["tries"], len(heard.bodies)) == (1, 2)
         assert heard.headers[0]["webhook-id"] == heard.headers[1]["webhook-id"]
-        assert "firstfault_delivery_failures_total 1.0" in metrics
+        for result in ("failed", "sent"):
+            told = f'firstfault_deliveries_total{{listener="bot",result="{result}"}} 1.0'
+            assert told in metrics
 
 
 def test_a_listener_that_is_gone_is_dead_until_it_is_revived(tmp_path):
