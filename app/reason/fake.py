@@ -1,8 +1,8 @@
 """A model that says what a script tells it to: a real server on a real port.
 
 It speaks OpenAI's chat completions, whole and as a stream, and fails in all the ways in which
-endpoints do, so that tests and first trials need neither a key nor a network. What it was asked is
-kept, and told at `/asked`.
+endpoints do, so that tests and first trials need neither a key nor a network. What it was asked
+last is kept, and told at `/asked`.
 """
 
 import asyncio
@@ -10,6 +10,7 @@ import json
 import socket
 import threading
 import time
+from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 
@@ -25,6 +26,8 @@ from app.reason.script import Line, Playing, Script
 
 _TICK = 0.02  # seconds between looks at whether somebody still waits
 _PIECE = 16  # characters of a reply that a stream sends at once
+_MOST_KEPT = 1000  # questions
+_MOST_ANSWERS = 128  # to one question, as with OpenAI
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,12 @@ class Asked:
         return "\n".join(str(part.get("content", "")) for part in parts if isinstance(part, dict))
 
     @property
+    def count(self) -> int:
+        """How many answers are asked for."""
+        wanted = self.body.get("n")
+        return wanted if isinstance(wanted, int) else 1
+
+    @property
     def rung(self) -> str:
         """The kind of reply that is asked for."""
         asked = self.body.get("response_format")
@@ -53,7 +62,7 @@ class FakeModel:
 
     def __init__(self, script: Script, port: int = 0) -> None:
         """Take a port, 0 for a free one; raise UsageError where it is taken."""
-        self.asked: list[Asked] = []
+        self.asked: deque[Asked] = deque(maxlen=_MOST_KEPT)
         self._playing = Playing(script)
         self._listener = socket.socket()
         self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -99,7 +108,10 @@ class FakeModel:
         return JSONResponse([{"purpose": asked.purpose, **asked.body} for asked in self.asked])
 
     async def _complete(self, request: Request) -> Response:
-        asked = Asked(request.headers.get("x-firstfault-purpose", ""), await request.json())
+        body = _body(await request.body())
+        if isinstance(body, _Fault):
+            return _failure(400, body.told, body.param, None)
+        asked = Asked(request.headers.get("x-firstfault-purpose", ""), body)
         self.asked.append(asked)
         script = self._playing.script
         refusal = script.refuses.get(asked.rung)  # type: ignore[call-overload]
@@ -120,8 +132,7 @@ class FakeModel:
         return self._answer(asked, line)
 
     def _answer(self, asked: Asked, line: Line) -> Response:
-        wanted = asked.body.get("n")
-        count = wanted if isinstance(wanted, int) and not self._playing.script.ignores_n else 1
+        count = 1 if self._playing.script.ignores_n else asked.count
         replies = self._playing.replies(line, count)
         if asked.body.get("stream"):
             return _stream(line, replies[0])
@@ -152,6 +163,29 @@ class _Cut(Response):
         )
         half = bytes(self.body)[: len(self.body) // 2]
         await send({"type": "http.response.body", "body": half, "more_body": True})
+
+
+@dataclass(frozen=True, slots=True)
+class _Fault:
+    """Why a body is no question, and the parameter to blame."""
+
+    told: str
+    param: str | None = None
+
+
+def _body(data: bytes) -> Mapping[str, object] | _Fault:
+    """Read what was sent."""
+    try:
+        body = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        return _Fault(f"the body is no JSON: {error}")
+    if not isinstance(body, dict):
+        return _Fault("the body is no JSON object")
+    count = body.get("n")
+    whole = isinstance(count, int) and not isinstance(count, bool)
+    if count is not None and not (whole and 1 <= count <= _MOST_ANSWERS):
+        return _Fault(f"n must be a whole number from 1 to {_MOST_ANSWERS}", "n")
+    return body
 
 
 def _choice(index: int, reply: str, line: Line) -> dict[str, object]:

@@ -50,6 +50,40 @@ def test_it_lists_its_model_and_tells_what_it_was_asked(fake: FakeModel) -> None
     assert fake.asked[0].text == "bye"
 
 
+@pytest.mark.parametrize(
+    ("body", "param"),
+    [
+        (b"hello", None),
+        (b"", None),
+        (b"\xff", None),
+        (b"[" * 100_000, None),
+        (b"[]", None),
+        (b"7", None),
+        (b'{"n": 0, "stream": true}', "n"),
+        (b'{"n": -3}', "n"),
+        (b'{"n": 129}', "n"),
+        (b'{"n": true}', "n"),
+        (b'{"n": "2"}', "n"),
+    ],
+)
+def test_what_is_no_question_is_refused_as_the_protocol_has_it(
+    fake: FakeModel, body: bytes, param: str | None
+) -> None:
+    found = httpx2.post(f"{fake.url}/chat/completions", content=body)
+    assert found.status_code == 400
+    assert found.json()["error"].keys() == {"message", "type", "param", "code"}
+    assert found.json()["error"]["param"] == param
+    assert not fake.asked
+
+
+def test_it_keeps_the_last_questions_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.reason.fake._MOST_KEPT", 2)
+    with FakeModel(Script.model_validate({"answers": [{"replies": ["hi"]}]})) as short:
+        for text in ("one", "two", "three"):
+            said(short, text)
+    assert [asked.text for asked in short.asked] == ["two", "three"]
+
+
 def test_it_streams_in_pieces(fake: FakeModel) -> None:
     events = said(fake, "bye", stream=True).text.split("\n\n")
     assert events[-2:] == ["data: [DONE]", ""]
