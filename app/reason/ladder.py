@@ -31,7 +31,7 @@ class Ladder:
     def __init__(self) -> None:
         """Begin with the best."""
         self.style = Style()
-        self._borne: set[Rung] = set()
+        self._borne: set[Style] = set()
 
     def adapt(self, refused: Style, param: str | None, told: str) -> bool:
         """Ask otherwise after a refusal that blames a parameter or tells something.
@@ -55,19 +55,23 @@ class Ladder:
         """Go one rung down; say no at the lowest one and where the rung has borne an answer."""
         if failed != self.style:
             return True
-        if failed.rung in self._borne or failed.rung not in _BELOW:
+        if failed.rung not in _BELOW or any(style.rung == failed.rung for style in self._borne):
             return False
         self.style = replace(failed, rung=_BELOW[failed.rung])
         return True
 
     def bear(self, style: Style) -> None:
         """Learn that a way to ask has led to an answer that fits."""
-        self._borne.add(style.rung)
+        self._borne.add(style)
 
     def ignores_many(self) -> None:
         """Learn that the endpoint answers once however many answers are asked for."""
-        self.style = replace(self.style, many=False)
+        single = replace(self.style, many=False)
+        if self.style in self._borne:
+            self.bear(single)
+        self.style = single
 
     def back_to(self, style: Style) -> None:
-        """Forget what was tried in vain."""
-        self.style = style
+        """Forget what was tried in vain; what has borne an answer of another question stays."""
+        if self.style not in self._borne:
+            self.style = style
