@@ -94,6 +94,7 @@ def _grounded(heard: Heard, case: Case, files: "_Files") -> Opinion:
         files.near,
         heard.restore,
         lambda quote: attempt.holds(files.index(quote.file), quote.line),
+        {*case.compiled.rulebook.causes, *OUTCOMES},
     )
     return Opinion(reply.cause, reply.confidence, standing, reply.against, struck)
 
