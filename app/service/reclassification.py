@@ -22,13 +22,17 @@ from app.store.threads import StoreThreads
 from app.store.toll import Toll, toll
 from app.work import reclassify
 from app.work.durable import Durable, Kind
-from app.work.folder import jobs_in
+from app.work.folder import jobs_in, shown
 from app.work.roots import LogRoots
 from app.work.surroundings import Surroundings
 
 _KIND = "reclassify"
 _GLANCE_SECONDS = 0.3
 _AGAIN_SECONDS = 30.0  # after the database was gone
+_GIVEN_UP = (
+    "the call that goes on with the run failed, or its process died each time; the log of the "
+    "service tells more"
+)
 _MOST_CHANGES = 100_000  # that a table of what would be takes into account
 
 log = structlog.get_logger()
@@ -71,7 +75,10 @@ class Reclassification:
             raise UsageError("no language model is configured (FIRSTFAULT_MODEL)")
         add = functools.partial(self._begun, chosen, applies, wish)
         run = await self._threads.run(add)
-        await self._durable.entrust(_KIND, run.id, run.id)
+        try:
+            await self._durable.entrust(_KIND, run.id, run.id)
+        except StoreError as error:  # written it is: asked again, there would be two
+            log.warning("entrusted later", reclassification_id=run.id, detail=str(error))
         return run
 
     async def find(self, id: str) -> Run:
@@ -113,15 +120,21 @@ class Reclassification:
             await asyncio.sleep(_GLANCE_SECONDS)
 
     async def tend(self) -> None:
-        """Enter into the book what is accepted and not there."""
-        for id in await self._threads.run(self._runs.unfinished):
+        """Enter into the book what is accepted and not there; close what is given up there."""
+        standing = await self._durable.standing(
+            _KIND, await self._threads.run(self._runs.unfinished)
+        )
+        for id in standing.missing:
             await self._durable.entrust(_KIND, id, id)
+        for id in standing.lost:
+            log.error("given up", reclassification_id=id)
+            await self._threads.run(self._runs.end, id, "failed", _GIVEN_UP)
 
     def _begun(self, chosen: Chosen, applies: bool, wish: Wish | None) -> Run:
         settings, total = self._settings, None
         if chosen.logs:
             places = tuple(str(self._roots.place(uri)) for uri in chosen.logs)
-            chosen = replace(chosen, logs=places)
+            chosen = replace(chosen, logs=places, within_roots=True)
             total = len(jobs_in(places, object_store(settings)))
         return self._runs.begin(
             chosen,
@@ -144,10 +157,16 @@ class Reclassification:
                 log.warning("reclassification waits", reclassification_id=id, detail=str(error))
                 await asyncio.sleep(_AGAIN_SECONDS)
             except FirstFaultError as error:
-                await self._threads.insist(self._runs.end, id, "failed", str(error))
-                log.error("reclassification failed", reclassification_id=id, detail=str(error))
+                await self._fail(id, str(error))
+            except Exception as error:  # noqa: BLE001  the edge of a background run, which must end
+                log.exception("reclassification broke", reclassification_id=id)
+                await self._fail(id, f"{type(error).__name__}: {error}")
             else:
                 log.info("reclassification ended", reclassification_id=id, status=ended.status)
+
+    async def _fail(self, id: str, why: str) -> None:
+        await self._threads.insist(self._runs.end, id, "failed", shown(why))
+        log.error("reclassification failed", reclassification_id=id, detail=why)
 
 
 def go_on(

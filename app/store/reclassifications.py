@@ -76,10 +76,15 @@ class Reclassifications:
             return list(connection.execute(query).scalars())
 
     def reopen(self, id: str) -> Run:
-        """Have a run go on that was broken off or has failed; raise UsageError, NotFound."""
+        """Have the command go on with a run that was broken off or has failed.
+
+        Raises UsageError, NotFound.
+        """
         again = update(Row).where(Row.id == id, Row.status == "failed")
         with transaction(self._engine, writes=True) as connection:
-            connection.execute(again.values(status="running", finished_at=None, fault=None))
+            connection.execute(
+                again.values(status="running", finished_at=None, fault=None, driver="command")
+            )
             run = _run(connection, id)
         if run.status != "running":
             raise UsageError(f"reclassification {id} is {run.status}: there is nothing to resume")

@@ -14,7 +14,8 @@ class Chosen:
     """Which diagnoses a run is about; None lets all through. Times are seconds since the epoch.
 
     With `logs` it is about these instead: folders that hold one job in each entry, or places in an
-    object store, none of which was ever stored.
+    object store, none of which was ever stored; `within_roots` where they must be below a log root,
+    whoever goes on with the run.
     """
 
     cause: str | None = None
@@ -23,6 +24,7 @@ class Chosen:
     since: float | None = None
     until: float | None = None
     logs: tuple[str, ...] = ()
+    within_roots: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,8 @@ class Run:
 
     `from_kept` were judged from what was kept, `from_logs` from their logs, `unread` could not be.
     Rules left `asked` in doubt; of these a model gave `unheard` no answer, for the reason in
-    `note`. `calls` and `tokens` is what it took. Only its `driver` goes on with a run by itself.
+    `note`. `calls` and `tokens` is what it took. Only its `driver` goes on with a run by itself,
+    which is the command once it has resumed it.
     """
 
     id: str

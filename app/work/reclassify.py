@@ -184,7 +184,7 @@ def _parts(runs: Reclassifications, run: Run, where: Surroundings) -> Iterator[P
             yield Part(
                 tuple(names),
                 places=tuple(places[name] for name in names),
-                within_roots=run.driver == "service",
+                within_roots=run.chosen.within_roots or run.driver == "service",
             )
         return
     last = run.last
