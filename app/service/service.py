@@ -302,6 +302,7 @@ class Service:
             try:
                 await self.exits.tend()
                 await self.crew.tend()
+                await self.second.tend()
                 await self.listeners.tend()
                 await self.reclassification.tend()
                 await self.learned.tend()

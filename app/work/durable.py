@@ -136,6 +136,19 @@ class Durable:
             lost=frozenset(id for id, status in known.items() if status in _ENDED),
         )
 
+    async def lost(self, kind: str) -> list[str]:
+        """Name calls of a kind that ended without success, the newest 500 at most."""
+        with _told():
+            found = await DBOS.list_workflows_async(
+                name=kind,
+                status=list(_ENDED),
+                limit=_LOOKED_UP,
+                sort_desc=True,
+                load_input=False,
+                load_output=False,
+            )
+        return [each.workflow_id.partition(":")[2] for each in found]
+
     async def take_over(self, executors: Sequence[str]) -> None:
         """Have the calls made that dead processes had begun; a second taker finds none left."""
         with _told():

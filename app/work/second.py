@@ -7,6 +7,7 @@ kept as a past one. All methods belong to the event loop.
 """
 
 import asyncio
+import contextlib
 import json
 import time
 from collections import Counter
@@ -15,7 +16,7 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from app.errors import FirstFaultError
+from app.errors import FirstFaultError, NotFound
 from app.store.calls import Calls
 from app.store.diagnoses import Diagnoses, Record, Request
 from app.store.outcome import Fault, Outcome
@@ -23,12 +24,14 @@ from app.store.refining import Refining
 from app.store.threads import StoreThreads
 from app.work import journal, worker
 from app.work.durable import USUAL, Durable, Kind
+from app.work.folder import shown
 from app.work.lane import Lane
 from app.work.timings import Timings
 
 _KIND = "refine"
 _AHEAD = 2
 _HEAD = 200  # characters of an answer, among which its status stands
+_GIVEN_UP = Fault("GivenUp", 500, "the call failed; the log of the service tells more")
 _WHY = "a language model was asked"
 
 log = structlog.get_logger()
@@ -64,6 +67,7 @@ class Second:
     ) -> None:
         self.spent = Spent()
         self.results: Counter[str] = Counter()  # by what came of it
+        self._settled: set[str] = set()  # calls that were given up, and nothing waits for them
         self._lanes: asyncio.Queue[Lane] = asyncio.Queue()
         self._diagnoses = diagnoses
         self._refining = refining
@@ -86,6 +90,18 @@ class Second:
             told = (id, str(record.revision))
             await self._durable.entrust(_KIND, ":".join(told), *told, priority=USUAL)
 
+    async def tend(self) -> None:
+        """Complete the answers that nobody refines any more, since the book gave them up."""
+        for call in await self._durable.lost(_KIND):
+            id, _, revision = call.partition(":")
+            if call in self._settled:
+                continue
+            with contextlib.suppress(NotFound):
+                record = await self._threads.run(self._diagnoses.find, id)
+                if record.revision == int(revision) and is_refining(record):
+                    await self._keep(record, _GIVEN_UP)
+            self._settled.add(call)
+
     async def _refine(self, id: str, revision: str) -> None:
         request = await self._threads.insist(self._diagnoses.request, id)
         record = await self._threads.insist(self._diagnoses.find, id)
@@ -94,9 +110,15 @@ class Second:
             return
         began = time.time()
         with journal.about(id, request.request_id):
-            result = await self._asked(request)
-            await self._count(id, began)
-            if await self._keep(record, result):
+            try:
+                result = await self._asked(request)
+                await self._count(id, began)
+                is_other = await self._keep(record, result)
+            except Exception as error:  # noqa: BLE001  the edge of a background run, which must end
+                log.exception("refining broke", diagnosis_id=id)
+                told = shown(f"{type(error).__name__}: {error}")
+                is_other = await self._keep(record, Fault("InternalError", 500, told))
+            if is_other:
                 await self._announce(id)
 
     async def _asked(self, request: Request) -> Outcome | Fault:
