@@ -30,7 +30,7 @@ POISON = {
 
 @pytest.fixture(scope="module")
 def model():
-    line = {"when": {"purpose": "log_agent"}, "replies": [reply(ORBIT, POISON)]}
+    line = {"when": {"purpose": "write filters"}, "replies": [reply(ORBIT, POISON)]}
     with FakeModel(Script.model_validate({"answers": [line]})) as fake:
         yield fake
 
@@ -68,10 +68,10 @@ def filters(client, **query):
 
 
 def asked(model):
-    return [one for one in model.asked if one.purpose == "log_agent"]
+    return [one for one in model.asked if one.purpose == "write filters"]
 
 
-def until(holds, seconds=90):
+def until(holds, seconds=240):
     end = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < end
