@@ -26,6 +26,10 @@ _PREPARES = re.compile(
 )
 
 
+def _trains(point: Point) -> bool:
+    return point.loss is not None and not _EVALUATES.search(point.text)
+
+
 def awaited(lines: Sequence[Line], points: Sequence[Point], findings: Sequence[Finding]) -> Awaited:
     """Say what the log shows of the awaited rank; empty where it shows nothing."""
     if parted(lines):
@@ -35,9 +39,7 @@ def awaited(lines: Sequence[Line], points: Sequence[Point], findings: Sequence[F
     if not ranks or 0 in ranks:  # work that one rank does alone is done by rank 0
         return ""
     first = min(waits, key=lambda sighting: (sighting.line.file, sighting.line.number)).line
-    trained = max(
-        (p.number for p in points if p.file == first.file and p.loss is not None), default=0
-    )
+    trained = max((p.number for p in points if p.file == first.file and _trains(p)), default=0)
     before = [
         line
         for line in lines
