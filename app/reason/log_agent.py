@@ -18,7 +18,7 @@ from app.reason.question import Fit, Question
 from app.token_count import tokens
 from app.written import Kind, Proposal, Volume
 
-PURPOSE = PROMPT = "log_agent"
+PROMPT, PURPOSE = "log_agent", "write filters"
 _MOST_KINDS = 25  # that the model is shown
 _SHOWN_SAMPLES = 4
 _SHOWN_TOKENS = 8000

@@ -153,7 +153,7 @@ def both(
     job_type = f"{form.name}-7b" if named else None
     first = write(form, folder / "first.log", size, seed=1)
     script = {
-        "answers": [{"when": {"purpose": "log_agent"}, "replies": [reply(form, *poison(form))]}]
+        "answers": [{"when": {"purpose": "write filters"}, "replies": [reply(form, *poison(form))]}]
     }
     with FakeModel(Script.model_validate(script)) as fake:
         before = cluster.read(first, job_type)
