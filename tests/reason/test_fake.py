@@ -1,3 +1,4 @@
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -5,8 +6,11 @@ import httpx2
 import pytest
 
 from app.errors import RulebookError, UsageError
+from app.reason import failure_agent, log_agent, rule_agent
 from app.reason.fake import FakeModel
 from app.reason.script import Script, load
+from tests.pages import ROOT
+from tests.reason.test_prompt import SHIPPED
 
 _SCRIPT = """\
 model: parrot
@@ -118,3 +122,23 @@ def test_faults_of_a_script_are_told_with_their_lines(tmp_path: Path) -> None:
     assert "script.yaml:2: answers[0].times: must be at least 1" in told
     assert "script.yaml:3: answers[1]: give `replies`" in told
     assert "did you mean replies?" in told
+
+
+def test_the_script_of_the_page_fits_the_questions_that_are_asked(tmp_path: Path) -> None:
+    path = tmp_path / "script.yaml"
+    page = (ROOT / "docs" / "model.md").read_text()
+    (text,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    path.write_text(text)
+    prompts = {
+        failure_agent.PURPOSE: "failure_agent",
+        failure_agent.AGAIN: "failure_agent",
+        log_agent.PURPOSE: log_agent.PROMPT,
+        rule_agent.PURPOSE: rule_agent.PROMPT,
+    }
+    *lines, last = load(path).answers
+    assert {line.when.purpose for line in lines} == prompts.keys()
+    assert last.when.purpose is None
+    for line in lines:
+        form = SHIPPED[prompts[line.when.purpose or ""]].answers
+        for reply in line.replies:
+            form.model_validate(reply)
