@@ -173,24 +173,32 @@ def _of_filters(service: Service) -> Iterator[Metric]:
 
 
 def _of_model(service: Service) -> Iterator[Metric]:
-    """Tell what questions to the language model took; those that write filters tell their own."""
+    """Tell what doubtful answers that were put to the model took since this process began.
+
+    Filters, rules and reclassification are asked for elsewhere: their calls are kept in the
+    database like these, and held to the limits of a day, but not counted here.
+    """
     spent = service.second.spent
     calls = CounterMetricFamily(
-        "firstfault_model_calls", "Requests to the model", labels=["purpose", "outcome"]
+        "firstfault_model_calls",
+        "Requests to the model for doubtful answers",
+        labels=["purpose", "outcome"],
     )
     for (purpose, outcome), count in sorted(spent.calls.items()):
         calls.add_metric([purpose, outcome], count)
     yield calls
     tokens = CounterMetricFamily(
-        "firstfault_model_tokens", "Tokens asked and answered", labels=["purpose", "direction"]
+        "firstfault_model_tokens",
+        "Tokens asked and answered for doubtful answers",
+        labels=["purpose", "direction"],
     )
     for direction, counts in (("asked", spent.tokens_in), ("answered", spent.tokens_out)):
         for purpose, count in sorted(counts.items()):
             tokens.add_metric([purpose, direction], count)
     yield tokens
     for name, told, sums in (
-        ("firstfault_model_cost", "Money spent, by the prices of the settings", spent.cost),
-        ("firstfault_model_seconds", "Time that requests took, summed", spent.seconds),
+        ("firstfault_model_cost", "Money spent on doubtful answers, by the prices set", spent.cost),
+        ("firstfault_model_seconds", "Time that requests for doubtful answers took", spent.seconds),
     ):
         family = CounterMetricFamily(name, told, labels=["purpose"])
         for purpose, total in sorted(sums.items()):

@@ -39,7 +39,7 @@ log = structlog.get_logger()
 
 @dataclass(slots=True)
 class Spent:
-    """What the calls of this process took since its start, by purpose."""
+    """What the calls of second steps took since this process began, by purpose."""
 
     calls: Counter[tuple[str, str]] = field(default_factory=Counter)  # by purpose and outcome
     tokens_in: Counter[str] = field(default_factory=Counter)
