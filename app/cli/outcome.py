@@ -39,7 +39,12 @@ def print_outcome(
 
 def _show_run(run: Run, listed: int, page: Page) -> None:
     was = "" if run.status == "complete" else f", and is {run.status}"
-    page.line(f"{run.done} of {run.total} judged{was}; {listed} listed below")
+    if run.chosen.logs:
+        page.line(f"{run.done} of {run.total} judged{was}; {listed} listed below")
+    else:
+        told = f"{listed} of {run.done} verdicts"
+        whole = f"applied: {told} changed" if run.applies else f"dry run: {told} would change"
+        page.line(f"{whole}; {run.done} of {run.total} judged{was}")
     for count, words in (
         (run.from_kept, "from what was kept of their logs"),
         (run.from_logs, "from their logs"),
