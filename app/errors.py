@@ -2,6 +2,7 @@
 
 FirstFaultError            500 / exit 1
 ├── UsageError             400 / exit 2   a request or a command line that cannot be meant
+│   └── NoSuchCause        422 / exit 2   a cause that no rule knows and no diagnosis has
 ├── SourceError            422 / exit 2   a log that cannot be read
 │   ├── SourceNotFound     404 / exit 2
 │   ├── SourceGone         503 / exit 2   in a store that does not answer, and may do so later
@@ -54,6 +55,12 @@ class UsageError(FirstFaultError):
 
     status = 400
     exit_code = 2
+
+
+class NoSuchCause(UsageError):
+    """A cause that no rule knows and no diagnosis has."""
+
+    status = 422
 
 
 class SourceError(FirstFaultError):

@@ -53,6 +53,12 @@ class Choice(BaseModel):
     since: Time | None = Field(default=None, description="accepted at this time or later")
     until: Time | None = Field(default=None, description="accepted before this time")
 
+    @model_validator(mode="after")
+    def _has_time_between(self) -> "Choice":
+        if self.since and self.until and seconds(self.since) >= seconds(self.until):
+            raise ValueError("`since` is not before `until`: nothing is between them")
+        return self
+
 
 class ModelChoice(BaseModel):
     """A model for what rules leave in doubt, with the prompts of the service as they are now."""
@@ -90,6 +96,9 @@ class RunOut(BaseModel):
     id: RunId
     status: Literal["running", "complete", "cancelled", "failed"]
     apply: bool
+    driver: Literal["service", "command"] = Field(
+        description="who goes on with it: the service by itself, or a command on some machine"
+    )
     created_at: datetime
     finished_at: datetime | None
     logs: tuple[str, ...]
@@ -257,7 +266,7 @@ async def _changes(service: ServiceOf, id: str, query: ChangeQuery) -> dict[str,
 
 def _of(run: Run) -> dict[str, object]:
     told = asdict(run)
-    for name in ("chosen", "driver", "last", "asks"):
+    for name in ("chosen", "last", "asks"):
         del told[name]
     told["logs"] = run.chosen.logs
     told["apply"] = told.pop("applies")

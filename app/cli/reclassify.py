@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from app.cli.configured import configured
+from app.cli.configured import configured, has_database
 from app.errors import FirstFaultError, StoreError, UsageError
 from app.settings import Settings
 
@@ -73,14 +73,15 @@ def reclassify(
     settings = configured(prompts_dir=prompts)
     filtered = any((cause, cluster, job_id, since, until, apply))
     asking = with_model or any((model, prompts, model_calls, model_tokens))
-    _check(bool(folders), filtered, asking, resume)
+    times = _seconds(since), _seconds(until)
+    _check(folders or [], filtered, asking, resume)
+    _check_there(settings, folders or [], *times)
     engine = connect(settings.database)
     migrate(engine)
     runs = Reclassifications(engine)
     if resume:
         run = runs.reopen(resume)
     else:
-        times = _seconds(since), _seconds(until)
         chosen = Chosen(cause, cluster, job_id, *times, _places(folders or []))
         asks = _asks(settings, model, model_calls, model_tokens) if asking else None
         run = _begun(runs, settings, chosen, asks, apply)
@@ -89,11 +90,23 @@ def reclassify(
     print_outcome(ended, changes, toll(engine, ended, changes), output)
 
 
-def _check(folders: bool, filtered: bool, asking: bool, resume: str | None) -> None:
+def _check(folders: list[str], filtered: bool, asking: bool, resume: str | None) -> None:
+    if "" in folders:
+        raise UsageError("the name of a folder is empty")
     if folders and filtered:
         raise UsageError("filters and --apply are for stored diagnoses, not for folders")
     if resume and (folders or filtered or asking):
         raise UsageError("--resume goes on with what the run was begun with; it takes no more")
+
+
+def _check_there(
+    settings: Settings, folders: list[str], since: float | None, until: float | None
+) -> None:
+    """Refuse what can be about nothing, before a database is made for it."""
+    if since is not None and until is not None and since >= until:
+        raise UsageError("--since is not before --until: nothing is between them")
+    if not folders and not has_database(settings):
+        raise UsageError("there are no diagnoses: no service has run here (FIRSTFAULT_DATA_DIR)")
 
 
 def _seconds(moment: datetime | None) -> float | None:
@@ -126,8 +139,11 @@ def _begun(
 ) -> "Run":
     from app.rulebook.load import load
     from app.service.objects import object_store
+    from app.service.reclassification import check_cause
     from app.work.folder import jobs_in
 
+    if chosen.cause is not None:
+        check_cause(runs, settings, chosen.cause)
     return runs.begin(
         chosen,
         applies=applies,

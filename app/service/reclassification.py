@@ -10,9 +10,11 @@ from pathlib import Path
 import structlog
 from sqlalchemy import Engine
 
-from app.errors import FirstFaultError, StoreError, UsageError
+from app.errors import FirstFaultError, NoSuchCause, StoreError, UsageError
 from app.reason.prompt import Prompts
-from app.rulebook.load import content_hash
+from app.rulebook.load import content_hash, load
+from app.rulebook.rulebook import OUTCOMES
+from app.rulebook.wording import meant
 from app.service.asking import asking
 from app.service.objects import object_store
 from app.settings import Settings
@@ -132,6 +134,8 @@ class Reclassification:
 
     def _begun(self, chosen: Chosen, applies: bool, wish: Wish | None) -> Run:
         settings, total = self._settings, None
+        if chosen.cause is not None:
+            check_cause(self._runs, settings, chosen.cause)
         if chosen.logs:
             places = tuple(str(self._roots.place(uri)) for uri in chosen.logs)
             chosen = replace(chosen, logs=places, within_roots=True)
@@ -179,6 +183,16 @@ def go_on(
     """Go on with a run to its end, as the settings have it; raises as `reclassify.go_on`."""
     engine = reclassify.Engine(settings.workers, settings.dask_scheduler)
     return reclassify.go_on(runs, run, surroundings(settings, run), engine, progress, stop)
+
+
+def check_cause(runs: Reclassifications, settings: Settings, cause: str) -> None:
+    """Raise NoSuchCause for one that neither the rules nor any diagnosis names."""
+    if runs.has_cause(cause):
+        return
+    rules = load(settings.rules_dir, settings.cache_dir, settings.learned_dir)
+    known = sorted({*rules.causes, *OUTCOMES})
+    if cause not in known:
+        raise NoSuchCause(f"{cause} is no cause{meant(cause, known)}")
 
 
 def asks(settings: Settings, wish: Wish) -> Asks:

@@ -75,6 +75,12 @@ class Reclassifications:
         with transaction(self._engine) as connection:
             return list(connection.execute(query).scalars())
 
+    def has_cause(self, cause: str) -> bool:
+        """Say whether any diagnosis has it, as one may whose rule is gone since."""
+        query = select(DiagnosisRow.id).where(DiagnosisRow.cause == cause).limit(1)
+        with transaction(self._engine) as connection:
+            return connection.execute(query).scalar() is not None
+
     def reopen(self, id: str) -> Run:
         """Have the command go on with a run that was broken off or has failed.
 

@@ -111,7 +111,9 @@ def test_a_log_that_is_gone_leaves_its_verdict_as_it_is(shop):
 
 def test_a_filter_chooses_and_the_table_adds_up(shop):
     with serving(shop) as server, server.client() as client:
+        assert "PumpFualt is no cause" in refused(client, 422, filter={"cause": "PumpFualt"})
         found = reclassified(client, filter={"cause": "PumpFault"})
+        assert found["driver"] == "service"
         assert found["total"] == 1
         assert [(row["cause"], row["count"]) for row in found["table"]] == [("PumpFault", 1)]
         text = client.get(f"/v1/reclassifications/{found['id']}/table.csv").text
@@ -202,6 +204,7 @@ def test_the_service_can_stop_while_a_model_is_asked_and_goes_on_then(shop):
     [
         {"aply": True},
         {"filter": {"since": "soon"}},
+        {"filter": {"since": "2026-10-02T00:00:00Z", "until": "2026-10-01T00:00:00"}},
         {"apply": "x"},
         {"model": {"calls": -1}},
         {"model": {"base_url": "http://127.0.0.1"}},

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from app.store.database import connect
+from app.store.migrate import migrate
 from app.store.reclassifications import Reclassifications
 from app.store.run import Change, Chosen
 from app.store.toll_csv import changes_csv
@@ -28,15 +29,39 @@ def test_a_folder_of_logs_gives_a_table_by_cause(plant, tmp_path):
     assert "cause" in plant("reclassify", tmp_path, **kept).out
 
 
-def test_without_stored_diagnoses_there_is_nothing_to_change(plant, tmp_path):
-    told = plant("reclassify", FIRSTFAULT_DATA_DIR=str(tmp_path))
+@pytest.fixture
+def data(tmp_path):
+    """A data folder with an empty database."""
+    migrate(connect(f"sqlite:///{tmp_path / 'data' / 'firstfault.db'}"))
+    return str(tmp_path / "data")
+
+
+def test_the_outcome_says_whether_it_was_a_dry_run(plant, data):
+    told = plant("reclassify", FIRSTFAULT_DATA_DIR=data)
     assert told.status == 0, told.err
-    assert "0 of 0 judged" in told.out
+    assert "dry run: 0 of 0 verdicts would change; 0 of 0 judged" in told.out
+    told = plant("reclassify", "--apply", FIRSTFAULT_DATA_DIR=data)
+    assert "applied: 0 of 0 verdicts changed" in told.out
+
+
+def test_where_no_service_has_run_nothing_is_made(plant, tmp_path):
+    data = tmp_path / "data"
+    assert "no service has run" in plant.refused("reclassify", FIRSTFAULT_DATA_DIR=str(data))
+    assert not data.exists()
+
+
+def test_a_choice_that_nothing_can_meet_is_refused(plant, data):
+    kept = {"FIRSTFAULT_DATA_DIR": data}
+    assert "PumpFualt is no cause" in plant.refused("reclassify", "--cause", "PumpFualt", **kept)
+    assert plant("reclassify", "--cause", "PumpFault", **kept).status == 0
+    times = ("--since", "2026-10-02", "--until", "2026-10-01")
+    assert "--since is not before" in plant.refused("reclassify", *times, **kept)
 
 
 def test_a_folder_takes_no_filters_and_must_be_there(plant, tmp_path):
     assert plant("reclassify", tmp_path, "--apply").status == 2
     assert plant("reclassify", tmp_path / "nowhere").status == 2
+    assert "empty" in plant.refused("reclassify", "")
 
 
 @pytest.mark.parametrize(
@@ -54,11 +79,10 @@ def test_what_cannot_be_meant_is_refused(plant, tmp_path, words):
     plant.refused("reclassify", *words, FIRSTFAULT_DATA_DIR=str(tmp_path / "data"))
 
 
-def test_rules_with_a_fault_begin_no_run(plant, tmp_path):
+def test_rules_with_a_fault_begin_no_run(plant, data, tmp_path):
     (tmp_path / "rules" / "signals" / "pump.yaml").write_text("title: 7\n")
-    data = tmp_path / "data"
-    assert "pump.yaml" in plant.refused("reclassify", FIRSTFAULT_DATA_DIR=str(data))
-    assert Reclassifications(connect(f"sqlite:///{data / 'firstfault.db'}")).page(9) == []
+    assert "pump.yaml" in plant.refused("reclassify", FIRSTFAULT_DATA_DIR=data)
+    assert Reclassifications(connect(f"sqlite:///{data}/firstfault.db")).page(9) == []
 
 
 def test_a_run_that_was_broken_off_is_resumed_by_its_name_and_one_that_ended_is_not(
