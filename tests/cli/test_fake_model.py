@@ -17,7 +17,7 @@ def test_the_fake_model_says_where_it_is_and_ends_when_told(tmp_path: Path) -> N
         url = process.stdout.readline().split("FIRSTFAULT_MODEL_BASE_URL=")[1].strip()
         assert httpx2.get(f"{url}/models").json()["data"][0]["id"] == "parrot"
         process.send_signal(signal.SIGINT)
-        assert process.wait(10) == 130
+        assert process.wait(10) in (0, 130)  # as uvicorn was about to serve, or did
 
 
 def test_a_script_with_faults_is_refused(firstfault: Command, tmp_path: Path) -> None:
