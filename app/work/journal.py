@@ -7,11 +7,27 @@ logger naming the two: they go along with the work, into threads and over to oth
 
 import logging
 import sys
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
+from typing import TextIO, cast
 
 import structlog
 
 _NAMES = ("diagnosis_id", "request_id")
+
+
+class _StandardError:
+    """Standard error, which may lie on a disk that is full: a line without room there is dropped.
+
+    A request must not fail, nor a worker end, because nobody can be told of it.
+    """
+
+    def write(self, text: str) -> None:
+        with suppress(OSError):
+            sys.stderr.write(text)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            sys.stderr.flush()
 
 
 def set_up(part: str) -> None:
@@ -30,13 +46,14 @@ def set_up(part: str) -> None:
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.format_exc_info,
     ]
+    lines = cast(TextIO, _StandardError())
     structlog.configure(
         processors=[*shared, structlog.processors.JSONRenderer()],
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-        logger_factory=structlog.WriteLoggerFactory(sys.stderr),
+        logger_factory=structlog.WriteLoggerFactory(lines),
         cache_logger_on_first_use=True,
     )
-    handler = logging.StreamHandler(sys.stderr)
+    handler = logging.StreamHandler(lines)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=shared,
