@@ -1,6 +1,7 @@
 """What Prometheus may ask for; one registry for each app, so that nothing is global."""
 
 from collections.abc import Iterator
+from itertools import groupby
 
 from prometheus_client import CollectorRegistry, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -173,39 +174,32 @@ def _of_filters(service: Service) -> Iterator[Metric]:
 
 
 def _of_model(service: Service) -> Iterator[Metric]:
-    """Tell what doubtful answers that were put to the model took since this process began.
-
-    Filters, rules and reclassification are asked for elsewhere: their calls are kept in the
-    database like these, and held to the limits of a day, but not counted here.
-    """
-    spent = service.second.spent
+    """Tell what the calls of all processes took, as it was when this one looked last."""
     calls = CounterMetricFamily(
-        "firstfault_model_calls",
-        "Requests to the model for doubtful answers",
-        labels=["purpose", "outcome"],
+        "firstfault_model_calls", "Requests to the model", labels=["purpose", "outcome"]
     )
-    for (purpose, outcome), count in sorted(spent.calls.items()):
-        calls.add_metric([purpose, outcome], count)
-    yield calls
     tokens = CounterMetricFamily(
-        "firstfault_model_tokens",
-        "Tokens asked and answered for doubtful answers",
-        labels=["purpose", "direction"],
+        "firstfault_model_tokens", "Tokens asked and answered", labels=["purpose", "direction"]
     )
-    for direction, counts in (("asked", spent.tokens_in), ("answered", spent.tokens_out)):
-        for purpose, count in sorted(counts.items()):
-            tokens.add_metric([purpose, direction], count)
-    yield tokens
-    for name, told, sums in (
-        ("firstfault_model_cost", "Money spent on doubtful answers, by the prices set", spent.cost),
-        ("firstfault_model_seconds", "Time that requests for doubtful answers took", spent.seconds),
-    ):
-        family = CounterMetricFamily(name, told, labels=["purpose"])
-        for purpose, total in sorted(sums.items()):
-            family.add_metric([purpose], total)
-        yield family
+    cost = CounterMetricFamily(
+        "firstfault_model_cost", "Money spent, by the prices set", labels=["purpose"]
+    )
+    seconds = CounterMetricFamily(
+        "firstfault_model_seconds", "Time that requests to the model took", labels=["purpose"]
+    )
+    for purpose, group in groupby(service.lookout.last.model, key=lambda each: each.purpose):
+        own = list(group)
+        for each in own:
+            calls.add_metric([purpose, each.outcome], each.calls)
+        tokens.add_metric([purpose, "asked"], sum(each.tokens_in for each in own))
+        tokens.add_metric([purpose, "answered"], sum(each.tokens_out for each in own))
+        cost.add_metric([purpose], sum(each.cost for each in own))
+        seconds.add_metric([purpose], sum(each.seconds for each in own))
+    yield from (calls, tokens, cost, seconds)
     refined = CounterMetricFamily(
-        "firstfault_refined", "Doubtful answers put to the model, by what came", labels=["result"]
+        "firstfault_refined",
+        "Doubtful answers that this process put to the model, by what came",
+        labels=["result"],
     )
     for result, count in sorted(service.second.results.items()):
         refined.add_metric([result], count)

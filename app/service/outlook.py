@@ -1,4 +1,4 @@
-"""How things stand beyond this process: what waits, what nobody took, how the index fares.
+"""How things stand beyond this process: what waits, what nobody took, what models took.
 
 It is asked for with each look at the figures, by whom a part that is gone must not hold up: after
 a while the last answer stands, and says that it is old.
@@ -13,6 +13,7 @@ from app.errors import StoreError
 from app.incident import IndexState
 from app.service.listeners import Listeners
 from app.service.memory import IncidentMemory
+from app.store.calls import Calls, Total
 from app.store.diagnoses import Diagnoses
 from app.store.threads import StoreThreads
 
@@ -22,12 +23,16 @@ _STATUSES = ("waiting", "queued")
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """`unfinished` and `oldest` are by status: how many, and seconds since the oldest came."""
+    """`unfinished` and `oldest` are by status: how many, and seconds since the oldest came.
+
+    `model` is what calls took that any process ever made; it stays where the database is gone.
+    """
 
     database: bool = False
     unfinished: Mapping[str, int] = field(default_factory=dict)
     oldest: Mapping[str, float] = field(default_factory=dict)
     dead: int = 0
+    model: tuple[Total, ...] = ()
     index: IndexState = IndexState("down", 0, 0)  # noqa: RUF009  a frozen value
 
 
@@ -39,12 +44,14 @@ class Lookout:
         diagnoses: Diagnoses,
         listeners: Listeners,
         memory: IncidentMemory,
+        calls: Calls,
         threads: StoreThreads,
     ) -> None:
         self.last = Outlook()
         self._diagnoses = diagnoses
         self._listeners = listeners
         self._memory = memory
+        self._calls = calls
         self._threads = threads
         self._looking: asyncio.Task[None] | None = None
 
@@ -61,6 +68,7 @@ class Lookout:
         try:
             backlog = await self._threads.run(self._diagnoses.backlog)
             dead = await self._listeners.dead()
+            model = await self._threads.run(self._calls.totals)
         except StoreError:
             self.last = replace(self.last, database=False)
             return
@@ -71,4 +79,5 @@ class Lookout:
             unfinished={each: backlog.get(each, (0, now))[0] for each in _STATUSES},
             oldest={each: max(now - backlog.get(each, (0, now))[1], 0.0) for each in _STATUSES},
             dead=dead,
+            model=tuple(model),
         )

@@ -26,6 +26,7 @@ from app.service.logs import LogsByPath
 from app.service.memory import IncidentMemory
 from app.service.outlook import Lookout
 from app.service.reclassification import Reclassification
+from app.service.retention import OldRows
 from app.service.reviews import Reviews
 from app.service.rules import LearnedRules
 from app.settings import Settings
@@ -44,9 +45,11 @@ from app.store.kept import KeptLogs
 from app.store.lock import FolderLock
 from app.store.migrate import migrate
 from app.store.refining import Refining
+from app.store.retention import Retention
 from app.store.threads import StoreThreads
 from app.store.uploads import Uploads
 from app.work import worker
+from app.work.chores import repeat
 from app.work.crew import Crew, State
 from app.work.durable import URGENT, Durable
 from app.work.lane import Lane
@@ -124,7 +127,9 @@ class Service:
             self._durable,
             self.timings,
         )
-        self.lookout = Lookout(self._diagnoses, self.listeners, self.memory, self._threads)
+        self.lookout = Lookout(
+            self._diagnoses, self.listeners, self.memory, Calls(engine), self._threads
+        )
 
     def _open_work(self, engine: Engine, lanes: Sequence[Lane], refiners: Sequence[Lane]) -> None:
         """Set up what is done, and by whom; nothing runs yet."""
@@ -137,7 +142,6 @@ class Service:
             refiners,
             self._diagnoses,
             Refining(engine),
-            Calls(engine),
             self._threads,
             self._durable,
             self._second_order,
@@ -173,6 +177,7 @@ class Service:
         self.logs = LogsByPath(
             Exits(engine), self._diagnoses, self._threads, self.crew, self.intake.roots
         )
+        self._old_rows = OldRows(settings, Retention(engine), self._threads, self._durable)
         self.ledger = JobsAndHosts(engine, self._threads, settings.retry_budget)
 
     @contextlib.asynccontextmanager
@@ -298,28 +303,30 @@ class Service:
         return replace(self._order(request), asking=self._asking)
 
     async def _tend(self) -> None:
-        while True:
-            try:
-                await self.exits.tend()
-                await self.crew.tend()
-                await self.second.tend()
-                await self.listeners.tend()
-                await self.reclassification.tend()
-                await self.learned.tend()
-                await self.reviews.tend()
-            except StoreError as error:
-                log.warning("accepted diagnoses could not be looked after", detail=str(error))
-            await asyncio.sleep(_TEND_SECONDS)
+        """Look after what nobody may have noted or ended."""
+        chores = {
+            "looking after exits": self.exits.tend,
+            "looking after diagnoses": self.crew.tend,
+            "looking after refined answers": self.second.tend,
+            "looking after messages": self.listeners.tend,
+            "looking after reclassifications": self.reclassification.tend,
+            "looking after rules": self.learned.tend,
+            "looking after reviews": self.reviews.tend,
+        }
+        await repeat(chores, _TEND_SECONDS)
 
     async def _sweep(self) -> None:
-        while True:
-            try:
-                if removed := await self._threads.run(self.intake.remove_old):
-                    log.info("old uploads removed", count=removed)
-                await self.filters.retire_idle()
-            except (StoreError, OSError) as error:
-                log.warning("old uploads could not be removed", detail=str(error))
-            await asyncio.sleep(_SWEEP_SECONDS)
+        """Remove what is too old."""
+        chores = {
+            "removing uploads": self._remove_uploads,
+            "retiring filters": self.filters.retire_idle,
+            **self._old_rows.chores,
+        }
+        await repeat(chores, _SWEEP_SECONDS)
+
+    async def _remove_uploads(self) -> None:
+        if removed := await self._threads.run(self.intake.remove_old):
+            log.info("old uploads removed", count=removed)
 
 
 async def _end(task: asyncio.Task[None]) -> None:

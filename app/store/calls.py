@@ -1,17 +1,21 @@
-"""Keep the calls to language models: what each was for and took, and the sums of each day.
+"""Keep the calls to language models: what each was for and took, and their sums.
 
-A day is one of UTC, by the time when a call was sent. All calls of this class block and may be
-made from any thread or process; the sums include what other processes have kept.
+A day is one of UTC, by the time when a call was sent. The totals are rows of their own, written
+with each call: they are a few dozen however many calls there were, and never fall when calls are
+deleted. All calls of this class block and may be made from any thread or process; the sums include
+what other processes have kept.
 """
 
 import datetime
 from dataclasses import asdict, dataclass
 
-from sqlalchemy import Engine, func, insert, select
+from sqlalchemy import Connection, Engine, func, insert, select
+from sqlalchemy.dialects import postgresql, sqlite
 
 from app.reason.call import Call, Spending
 from app.store.database import transaction
 from app.store.tables import CallRow as Row
+from app.store.tables import CallTotalRow as TotalRow
 
 _TOKENS = func.coalesce(func.sum(Row.tokens_in + Row.tokens_out), 0)
 _COST = func.coalesce(func.sum(Row.cost), 0.0)
@@ -25,6 +29,19 @@ class Day:
     spending: Spending
 
 
+@dataclass(frozen=True, slots=True)
+class Total:
+    """What the calls for one purpose with one outcome took since there is a database."""
+
+    purpose: str
+    outcome: str
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    seconds: float
+    cost: float
+
+
 class Calls:
     """The table of calls."""
 
@@ -32,10 +49,18 @@ class Calls:
         self._engine = engine
 
     def add(self, call: Call) -> None:
-        """Keep one call."""
+        """Keep one call, and count it."""
         row = {"day": day_of(call.at), **asdict(call)}
         with transaction(self._engine) as connection:
             connection.execute(insert(Row), row)
+            _count(connection, call)
+
+    def totals(self) -> list[Total]:
+        """Give the sums of all calls there ever were, by purpose and outcome."""
+        columns = [getattr(TotalRow, name) for name in Total.__dataclass_fields__]
+        query = select(*columns).order_by(TotalRow.purpose, TotalRow.outcome)
+        with transaction(self._engine) as connection:
+            return [Total(**row._mapping) for row in connection.execute(query).all()]
 
     def spent(self, at: float) -> Spending:
         """Sum up the day of a time."""
@@ -57,6 +82,26 @@ class Calls:
         query = select(*columns).where(Row.diagnosis_id == id).order_by(Row.id)
         with transaction(self._engine) as connection:
             return [Call(**row._mapping) for row in connection.execute(query).all()]
+
+
+def _count(connection: Connection, call: Call) -> None:
+    """Add a call to its total; who comes first makes the row."""
+    is_sqlite = connection.dialect.name == "sqlite"
+    write = sqlite.insert if is_sqlite else postgresql.insert
+    took = {
+        "calls": 1,
+        "tokens_in": call.tokens_in,
+        "tokens_out": call.tokens_out,
+        "seconds": call.seconds,
+        "cost": call.cost,
+    }
+    added = {name: getattr(TotalRow, name) + value for name, value in took.items()}
+    key = {"purpose": call.purpose, "outcome": call.outcome}
+    connection.execute(
+        write(TotalRow)
+        .values(**key, **took)
+        .on_conflict_do_update(index_elements=list(key), set_=added)
+    )
 
 
 def day_of(at: float) -> str:

@@ -137,6 +137,20 @@ class CallRow(Table):
     )
 
 
+class CallTotalRow(Table):
+    """What all calls took that were for one purpose and ended alike, kept or deleted by now."""
+
+    __tablename__ = "model_call_totals"
+
+    purpose: Mapped[str] = mapped_column(String(64), primary_key=True)
+    outcome: Mapped[str] = mapped_column(String(16), primary_key=True)
+    calls: Mapped[int] = mapped_column(BigInteger)
+    tokens_in: Mapped[int] = mapped_column(BigInteger)
+    tokens_out: Mapped[int] = mapped_column(BigInteger)
+    seconds: Mapped[float] = mapped_column(Double)
+    cost: Mapped[float] = mapped_column(Double)
+
+
 class IncidentRow(Table):
     """One past failure; `snippet` is a JSON list of lines, `vector` 32-bit floats in `embedder`."""
 

@@ -5,7 +5,7 @@ call and never the call, unless a day has a limit: then what was spent must be k
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,8 @@ from app.store.run import Allowance
 if TYPE_CHECKING:
     from app.reason.failure_agent import FailureAgent
     from app.work.purse import RunPurse
+
+RECLASSIFYING = "reclassifying"
 
 log = structlog.get_logger()
 
@@ -57,8 +59,19 @@ def _made(asking: Asking) -> "FailureAgent":
     from app.reason.prompt import Prompts
 
     record, day = books(asking.database)
+    if asking.allowance is not None:
+        record = _for_a_run(record)
     client = Client(asking.endpoint, record)
     return FailureAgent(client, Prompts(asking.prompts), asking.limits, day, _purse(asking))
+
+
+def _for_a_run(record: Recorder) -> Recorder:
+    """Keep the calls of a reclassification apart from those for answers that are waited for."""
+
+    def keep(call: Call) -> None:
+        record(replace(call, purpose=f"{call.purpose}, {RECLASSIFYING}"))
+
+    return keep
 
 
 def _purse(asking: Asking) -> "RunPurse | None":

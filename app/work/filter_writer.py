@@ -20,10 +20,10 @@ from app.reason.gates import Evidence
 from app.reason.log_agent import PROMPT, Known, Written, write_filters
 from app.reason.prompt import Prompts
 from app.rulebook.load import load
-from app.store.calls import Calls
 from app.store.database import connect
 from app.store.filters import Filters
 from app.store.job_types import JobTypes, Material
+from app.work.asking import books
 from app.work.evidence import evidence_of_rules, evidence_of_stories
 from app.work.filter_task import Report, Task
 
@@ -48,7 +48,7 @@ def write(task: Task) -> Report:
         *(Evidence(text, origin) for text, origin in filters.confirmed_lines()),
     ]
     try:
-        written = _written(task, material, evidence, known, prompts, Calls(engine))
+        written = _written(task, material, evidence, known, prompts)
     except ModelError as error:
         types.keep(task.job_type, task.writing, (), author)
         return Report(fault=f"{error.fault}: {error}")
@@ -74,7 +74,6 @@ def _written(
     evidence: Sequence[Evidence],
     known: Known,
     prompts: Prompts,
-    calls: Calls,
 ) -> Written:
     endpoint = Endpoint(
         model=task.model,
@@ -86,7 +85,8 @@ def _written(
         prices=Prices(*task.prices),
     )
     limits = Limits(task.tokens, task.day_tokens, task.day_cost)
-    client = Client(endpoint, calls.add)
+    record, day = books(task.database)
+    client = Client(endpoint, record)
     try:
         return write_filters(
             task.job_type,
@@ -94,7 +94,7 @@ def _written(
             evidence,
             client,
             prompts[PROMPT],
-            Budget(limits, calls.spent, diagnosis_id=material.diagnosis_id),
+            Budget(limits, day, diagnosis_id=material.diagnosis_id),
             task.answers,
             known,
         )

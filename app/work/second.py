@@ -9,15 +9,12 @@ kept as a past one. All methods belong to the event loop.
 import asyncio
 import contextlib
 import json
-import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
 
 import structlog
 
 from app.errors import FirstFaultError, NotFound
-from app.store.calls import Calls
 from app.store.diagnoses import Diagnoses, Record, Request
 from app.store.outcome import Fault, Outcome
 from app.store.refining import Refining
@@ -37,17 +34,6 @@ _WHY = "a language model was asked"
 log = structlog.get_logger()
 
 
-@dataclass(slots=True)
-class Spent:
-    """What the calls of second steps took since this process began, by purpose."""
-
-    calls: Counter[tuple[str, str]] = field(default_factory=Counter)  # by purpose and outcome
-    tokens_in: Counter[str] = field(default_factory=Counter)
-    tokens_out: Counter[str] = field(default_factory=Counter)
-    cost: dict[str, float] = field(default_factory=dict)
-    seconds: dict[str, float] = field(default_factory=dict)
-
-
 class Second:
     """Refines answers; `write_order` says what a worker is told, `timings` is told how long."""
 
@@ -56,7 +42,6 @@ class Second:
         lanes: Sequence[Lane],
         diagnoses: Diagnoses,
         refining: Refining,
-        calls: Calls,
         threads: StoreThreads,
         durable: Durable,
         write_order: Callable[[Request], worker.Order],
@@ -65,13 +50,11 @@ class Second:
         *,
         seconds: float,
     ) -> None:
-        self.spent = Spent()
         self.results: Counter[str] = Counter()  # by what came of it
         self._settled: set[str] = set()  # calls that were given up, and nothing waits for them
         self._lanes: asyncio.Queue[Lane] = asyncio.Queue()
         self._diagnoses = diagnoses
         self._refining = refining
-        self._calls = calls
         self._threads = threads
         self._durable = durable
         self._write_order = write_order
@@ -108,11 +91,9 @@ class Second:
         if request is None or record.revision != int(revision) or not is_refining(record):
             await self._announce(id)  # a step that was broken off behind its last line
             return
-        began = time.time()
         with journal.about(id, request.request_id):
             try:
                 result = await self._asked(request)
-                await self._count(id, began)
                 is_other = await self._keep(record, result)
             except Exception as error:  # noqa: BLE001  the edge of a background run, which must end
                 log.exception("refining broke", diagnosis_id=id)
@@ -155,16 +136,6 @@ class Second:
         self.results["changed"] += 1
         log.info("refined", diagnosis_id=record.id, cause=result.cause, method=result.method)
         return True
-
-    async def _count(self, id: str, began: float) -> None:
-        for call in await self._threads.insist(self._calls.of_diagnosis, id):
-            if call.at >= began:
-                spent, purpose = self.spent, call.purpose
-                spent.calls[purpose, call.outcome] += 1
-                spent.tokens_in[purpose] += call.tokens_in
-                spent.tokens_out[purpose] += call.tokens_out
-                spent.cost[purpose] = spent.cost.get(purpose, 0.0) + call.cost
-                spent.seconds[purpose] = spent.seconds.get(purpose, 0.0) + call.seconds
 
 
 def is_refining(record: Record) -> bool:

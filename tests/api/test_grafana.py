@@ -62,7 +62,8 @@ def test_what_operators_are_promised_is_on_it():
     for name in (
         "stage_seconds", "answer_seconds", "unfinished", "oldest_unfinished_seconds",
         "uploads_in_progress", "diagnoses_complete", "answers", "model_calls", "model_tokens",
-        "model_cost", "deliveries", "dead_deliveries", "memory_index", "database_up",
+        "model_cost", "model_seconds", "deliveries", "dead_deliveries", "memory_index",
+        "database_up",
     ):  # fmt: skip
         assert f"firstfault_{name}" in shown
 

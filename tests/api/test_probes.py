@@ -1,9 +1,15 @@
 import time
+from dataclasses import replace
 
+import sqlalchemy as sa
 from prometheus_client.parser import text_string_to_metric_families
 
+from app.store.calls import Calls
+from app.store.database import connect
+from app.store.tables import CallRow
 from tests.api.server import running
 from tests.api.test_exits import SECRETS, post, report
+from tests.store.test_calls import CALL
 
 
 def figures(client):
@@ -71,6 +77,31 @@ def test_metrics_tell_what_waits_and_since_when(tmp_path):
         assert found["firstfault_unfinished", "waiting"] == 1
         assert found["firstfault_oldest_unfinished_seconds", "queued"] > 0
         assert found[("firstfault_running",)] == 1
+
+
+def test_metrics_tell_the_calls_of_all_processes_and_keep_them_over_a_restart(tmp_path):
+    def asked(client):
+        return {name: n for name, n in figures(client).items() if "firstfault_model" in name[0]}
+
+    with running(tmp_path) as server, server.client() as client:
+        assert asked(client) == {}
+        engine = connect(f"sqlite:///{tmp_path / 'firstfault.db'}")
+        for purpose in ("write filters", "write a signal", "name the cause, reclassifying"):
+            Calls(engine).add(replace(CALL, purpose=purpose))
+        Calls(engine).add(replace(CALL, purpose="write filters", outcome="cut"))
+        told = asked(client)
+        with engine.begin() as connection:
+            connection.execute(sa.delete(CallRow))
+        assert asked(client) == told
+    with running(tmp_path) as server, server.client() as client:
+        assert asked(client) == told
+    engine.dispose()
+    assert told["firstfault_model_calls_total", "cut", "write filters"] == 1
+    assert told["firstfault_model_calls_total", "answered", "write a signal"] == 1
+    assert told["firstfault_model_tokens_total", "asked", "write filters"] == 2000
+    assert told["firstfault_model_tokens_total", "answered", "write filters"] == 100
+    assert told["firstfault_model_cost_total", "write filters"] == 0.5
+    assert told["firstfault_model_seconds_total", "name the cause, reclassifying"] == 1.5
 
 
 def test_metrics_keep_to_the_names_that_prometheus_expects(client):

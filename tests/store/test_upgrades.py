@@ -88,6 +88,21 @@ def test_an_upgrade_from_each_revision_keeps_its_rows_and_ends_at_the_tables(eng
         assert compare_metadata(MigrationContext.configure(connection), Table.metadata) == []
 
 
+def test_calls_of_before_there_were_totals_are_counted(engine):
+    migrate(engine, "0012")
+    call = filled(engine)["model_calls"]
+    with engine.begin() as connection:
+        calls = tables_of(engine)["model_calls"]
+        connection.execute(calls.insert().values({**call, "id": 8}))
+    migrate(engine)
+    with engine.connect() as connection:
+        total = connection.execute(tables_of(engine)["model_call_totals"].select()).one()
+    assert total._mapping == {
+        "purpose": call["purpose"], "outcome": call["outcome"],
+        "calls": 2, "tokens_in": 14, "tokens_out": 14, "seconds": 15.0, "cost": 15.0,
+    }  # fmt: skip
+
+
 def test_two_processes_may_upgrade_one_empty_database_at_once(server):
     """Each in a thread of its own, through an engine of its own, as two replicas would."""
     from concurrent.futures import ThreadPoolExecutor

@@ -132,7 +132,8 @@ def test_only_doubts_are_asked_about_and_what_the_model_changed_is_marked(plant)
     }
     assert "fake" in changes[0].why
     spent = Calls(connect(plant.where.database)).of_diagnosis(changes[0].subject)
-    assert [call.outcome for call in spent] == ["answered"]
+    told = [(call.purpose, call.outcome) for call in spent]
+    assert told == [("name the cause, reclassifying", "answered")]
     assert ended.tokens == sum(
         call.tokens_in + call.tokens_out
         for change in changes

@@ -6,7 +6,6 @@ import json
 import pytest
 
 from app.model import Job
-from app.store.calls import Calls
 from app.store.database import connect
 from app.store.diagnoses import Diagnoses, Request, Upload
 from app.store.ids import new_id
@@ -43,7 +42,7 @@ def told(tmp_path):
         async def whole():
             threads, durable = StoreThreads(), Durable(f"sqlite:///{tmp_path / 'b.db'}", "one")
             second = Second(
-                [_Lane()], diagnoses, Refining(engine), Calls(engine), threads, durable,
+                [_Lane()], diagnoses, Refining(engine), threads, durable,
                 lambda _: None, announce, Timings(), seconds=9,
             )  # fmt: skip
             await story(second, durable, request.id)
