@@ -27,6 +27,8 @@ Action = Literal[
 ]
 EndGrade = Literal["trainer", "wrapper", "hint", "sign", "stage"]
 
+_BY_SIGKILL = ("9", "SIGKILL", "Killed", "killed", "-9", "137")
+
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
@@ -184,6 +186,11 @@ class Marked:
     line: Line
     grade: EndGrade | None = None
     facts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_kill(self) -> bool:
+        """Whether it tells of a process that ended by SIGKILL."""
+        return not {self.facts.get("code"), self.facts.get("signal")}.isdisjoint(_BY_SIGKILL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,19 +6,12 @@ up all look alike to the job. What is left to tell is who died, and where.
 
 from app.judge.printed import ended
 from app.located import Suspect
-from app.model import Detected, Marked
-
-_BY_SIGKILL = ("9", "SIGKILL", "Killed", "killed", "-9", "137")
-
-
-def is_kill(mark: Marked) -> bool:
-    """Say whether a process ended by SIGKILL."""
-    return not {mark.facts.get("code"), mark.facts.get("signal")}.isdisjoint(_BY_SIGKILL)
+from app.model import Detected
 
 
 def kills(detected: Detected) -> tuple[str, ...]:
     """Tell of the killed processes in one sentence; nothing where none was."""
-    marks = [mark for mark in detected.exits if is_kill(mark)]
+    marks = [mark for mark in detected.exits if mark.is_kill]
     places = dict.fromkeys(ended(mark, detected.located) for mark in marks)
     if not places:
         return ()

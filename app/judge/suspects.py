@@ -1,8 +1,10 @@
 """Name where the fault may sit: the printer of the evidence, or the peer that it accuses."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from app.judge.printed import ended, in_words, peers, printer, rank_at
 from app.located import Located, Suspect
@@ -14,6 +16,7 @@ _LOOKED_AT = 256  # places that are compared with each other
 _STOPPED = ("-15", "143", "-2", "130", "15", "SIGTERM", "Terminated")
 # Of those that wait, each aborts itself; the one that was killed is the one they waited for.
 _KILLED = ("9", "SIGKILL", "Killed", "-9", "137", "11", "SIGSEGV", "-11", "139", "7", "-7", "135")
+_LOOPBACK = re.compile(r"127\.\d|::1$|localhost\b|0\.0\.0\.0$")
 _WAITS = ("NCCLTimeoutError", "NCCLRemoteError", "Stalled")
 _ON_WIRES = (*_WAITS, "NetworkError", "ConnectionError", "NodeFailure")
 _OF_GPUS = ("CUDAError", "ECCError", "NVLinkError", "NodeFailure")
@@ -55,11 +58,12 @@ def of_a_death(detected: Detected) -> tuple[Suspect, ...]:
 
 
 def _told(named: Sequence[Suspect], where: Located) -> tuple[Suspect, ...]:
+    away = (p for p in named if p.host is None or not _LOOPBACK.match(p.host))
     places = (
         replace(p, host=where.host_of_rank.get(p.rank), gpu=p.gpu or where.gpu_of_rank.get(p.rank))
         if p.host is None and p.rank is not None
         else p
-        for p in named[:_LOOKED_AT]
+        for p in islice(away, _LOOKED_AT)
     )
     return tuple(replace(p, host=p.host or where.only_host) for p in _merged(places))[:_MOST]
 

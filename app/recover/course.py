@@ -18,7 +18,8 @@ class Course:
     `steps_made` is how far training came; `repeated_on` names hosts or GPUs that failed in earlier
     attempts too; `same_before` counts the attempts just before that ended by the same failure;
     `awaited` says what kept the rank that others waited for; `saved` names the last checkpoint;
-    `alike` are all findings of the cause that is named.
+    `alike` are all findings of the cause that is named; `killed` says that a process was killed
+    from outside, and that nothing tells by whom.
     """
 
     steps_made: int = 0
@@ -27,6 +28,7 @@ class Course:
     awaited: Awaited = ""
     saved: str = ""
     alike: tuple[Finding, ...] = ()
+    killed: bool = False
 
 
 def course(detected: Detected, verdict: Verdict, earlier: Sequence[Verdict]) -> Course:
@@ -38,6 +40,8 @@ def course(detected: Detected, verdict: Verdict, earlier: Sequence[Verdict]) -> 
         awaited=detected.awaited,
         saved=_saved(detected),
         alike=tuple(f for f in detected.findings if f.cause == verdict.primary.cause),
+        killed=any(mark.is_kill for mark in detected.exits)
+        or any(f.cause == "Unknown" for f in detected.findings),
     )
 
 

@@ -37,6 +37,10 @@ _READS_SETTINGS = re.compile(
 )
 _WORKED_STEPS = 10  # by then every rank has met every other and each service was called
 _HAD_WORKED = "It had worked for {count} steps, so what went away counts before what is set."
+_KILLED_AT_WORK = (
+    "It had worked for {count} steps when a process was killed from outside: if what follows shows"
+    " no want of memory, restart it once by hand."
+)
 _AGAIN = (
     "The {count} attempts before ended in the same way: find out why before it is started again."
 )
@@ -95,7 +99,7 @@ def plan(
 ) -> Plan:
     """Choose the action and spell it out."""
     if root is None:
-        return _for_outcome(verdict)
+        return _for_outcome(verdict, course)
     cause = rulebook.causes[root.cause]
     signal = rulebook.signal_named.get(root.signal)
     steps = (signal.steps if signal else ()) or cause.recovery.steps
@@ -192,16 +196,18 @@ def _failed_again(root: Finding) -> str | None:
     return next((gpu for gpu, pids in processes.items() if len(pids) > 1), None)
 
 
-def _for_outcome(verdict: Verdict) -> Plan:
+def _for_outcome(verdict: Verdict, course: Course) -> Plan:
     if verdict.primary.cause == "Completed":
         return Plan("none", False, steps=("Nothing to do: the job finished.",))
     hosts = [place.host for place in verdict.suspects if place.host and is_node(place.host)]
     where = f"on {hosts[0]}" if hosts else "on each node"
+    worked = course.killed and course.steps_made >= _WORKED_STEPS
     return Plan(
-        "none",
+        "restart" if worked else "none",
         False,
         steps=(
             "The log does not say what went wrong; do not restart in a loop.",
+            *((_KILLED_AT_WORK.format(count=course.steps_made),) if worked else ()),
             "Look at the end of each rank's log, and at what the scheduler knows: `sacct -j JOB"
             " --format=JobID,State,ExitCode,MaxRSS,NodeList` or `kubectl describe pod`.",
             f"Look at the kernel's log {where}: `dmesg -T | grep -i -E 'oom|killed process|xid'`."

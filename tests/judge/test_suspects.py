@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.judge.suspects import suspects
+from app.judge.suspects import of_a_death, suspects
 from app.located import Located, Suspect
 from app.model import Detected, Ending, Finding, Marked, Sighting
 from tests.small_rules import a_cause, a_finding, a_line, a_rulebook, a_signal
@@ -194,3 +194,10 @@ def test_the_only_host_of_the_job_is_where_a_machine_failed() -> None:
 def test_no_more_than_six_places_are_named() -> None:
     lines = [a_line(n, host=f"gpu-{n}") for n in range(40)]
     assert len(named(a_finding("ECCError", *lines))) == 6
+
+
+def test_no_loopback_address_is_a_place() -> None:
+    lost = a_finding("NCCLRemoteError", a_line(3), signal="lost", facts={"peer_host": "127.0.0.1"})
+    assert named(lost) == ()
+    led = (Suspect("127.0.0.1", why="named by 2 lines"), Suspect("gpu-b", 2))
+    assert of_a_death(Detected((), Ending(), TWO_HOSTS, leads=led)) == (Suspect("gpu-b", 2),)

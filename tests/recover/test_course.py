@@ -89,3 +89,22 @@ def test_numbers_that_broke_early_are_told_by_where_they_broke() -> None:
     late = a_finding("NonFiniteLoss", facts={"step": "900"})
     assert plan(verdict("NonFiniteLoss"), early, BOOK, Job(), Course(950)).action == "fix_config"
     assert plan(verdict("NonFiniteLoss"), late, BOOK, Job(), Course(950)).action != "fix_config"
+
+
+@pytest.mark.parametrize(
+    ("exit_facts", "steps_made", "action"),
+    [
+        ({"code": "-9", "rank": "3"}, 400, "restart"),
+        ({"code": "-9", "rank": "3"}, 2, "none"),
+        ({"code": "1", "rank": "3"}, 400, "none"),
+    ],
+)
+def test_a_job_killed_at_work_is_restarted_by_a_person_who_looked(
+    exit_facts: dict[str, str], steps_made: int, action: str
+) -> None:
+    exits = (Marked("gone", "exit", a_line(9), facts=exit_facts),)
+    detected = Detected((), Ending(), Located(), exits=exits, steps=steps_made)
+    went = course(detected, verdict("Unknown"), [])
+    done = plan(verdict("Unknown"), None, BOOK, Job(), went)
+    assert (done.action, done.restart) == (action, False)
+    assert any("dmesg" in step for step in done.steps)
