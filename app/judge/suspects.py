@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import islice
 
 from app.judge.printed import ended, in_words, peers, printer, rank_at
-from app.located import Located, Suspect
+from app.located import Located, Suspect, pci_address
 from app.model import Detected, Finding, Marked, Sighting
 from app.rulebook.rulebook import Rulebook
 
@@ -262,9 +262,19 @@ def _merged(places: Iterable[Suspect]) -> list[Suspect]:
 
 
 def _may_be_same(one: Suspect, other: Suspect) -> bool:
-    pairs = ((one.host, other.host), (one.rank, other.rank), (one.gpu, other.gpu))
+    pairs = (
+        (one.host, other.host),
+        (one.rank, other.rank),
+        (_device(one.gpu), _device(other.gpu)),
+    )
     agreed = [a == b for a, b in pairs if a is not None and b is not None]
     return all(agreed) and (bool(agreed) or one.host is None or other.host is None)
+
+
+def _device(gpu: str | None) -> str | int | None:
+    """Give one name to `0000:43:00`, as drivers say, and to `0000:43:00.0`, as the bus does."""
+    address = pci_address(gpu or "")
+    return gpu if address is None else address
 
 
 def _rank(sighting: Sighting, where: Located) -> int | None:

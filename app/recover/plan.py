@@ -7,7 +7,7 @@ without proof, and nothing restarts by itself while a bug may be the cause.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from app.located import Suspect
+from app.located import Suspect, pci_address
 from app.model import Action, Finding, Job, Plan, Verdict
 from app.recover.advised import action_of
 from app.recover.again import RESTARTS, ended_from_outside_too, kept_from_restart
@@ -189,11 +189,15 @@ def _seen_in(root: Finding, course: Course, action: Action) -> Iterator[str]:
 
 def _failed_again(root: Finding) -> str | None:
     """Name the GPU that failed for more than one process, where the log shows that."""
-    processes: dict[str, set[str]] = {}
+    processes: dict[str | int, set[str]] = {}
     for sighting in root.sightings:
-        if "gpu" in sighting.facts and "pid" in sighting.facts:
-            processes.setdefault(sighting.facts["gpu"], set()).add(sighting.facts["pid"])
-    return next((gpu for gpu, pids in processes.items() if len(pids) > 1), None)
+        gpu, pid = sighting.facts.get("gpu"), sighting.facts.get("pid")
+        if gpu is not None and pid is not None:
+            met = processes.setdefault(pci_address(gpu) or gpu, set())
+            met.add(pid)
+            if len(met) > 1:
+                return gpu
+    return None
 
 
 def _for_outcome(verdict: Verdict, course: Course) -> Plan:

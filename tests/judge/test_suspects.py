@@ -169,6 +169,24 @@ def test_what_two_findings_of_one_cause_tell_of_one_place_is_joined() -> None:
     assert (only.host, only.rank, only.gpu) == ("gpu-b", 3, "0000:9b:00")
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "places"),
+    [
+        ("0000:9b:00", "0000:9b:00.0", 1),
+        ("0000:9b:00.0", "00000000:9B:00", 1),
+        ("0000:9b:00", "0000:9c:00.0", 2),
+        ("3", "4", 2),
+    ],
+)
+def test_a_gpu_is_one_suspect_however_its_address_is_written(
+    one: str, other: str, places: int
+) -> None:
+    driver = a_finding("ECCError", a_line(1, host="gpu-b"), facts={"gpu": one})
+    bus = a_finding("ECCError", a_line(2, host="gpu-b"), facts={"gpu": other})
+    found = named(driver, bus)
+    assert [place.gpu for place in found] == [one, other][:places]
+
+
 def test_findings_of_another_cause_accuse_nobody_here() -> None:
     found = named(by_ranks("ECCError", 3), by_ranks("KeyError", 0))
     assert [suspect.rank for suspect in found] == [3]

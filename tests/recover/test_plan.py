@@ -223,8 +223,8 @@ def test_what_is_no_hardware_or_not_proven_takes_nothing_out_however_often(
 
 def test_a_gpu_that_failed_for_several_processes_is_taken_out() -> None:
     lines = [a_line(3, host="gpu-1"), a_line(9, host="gpu-1")]
-    twice = [a_finding("CUDAError", line, facts={"gpu": "0000:3b:00", "pid": str(line.number)})
-             for line in lines]  # fmt: skip
+    twice = [a_finding("CUDAError", line, facts={"gpu": gpu, "pid": str(line.number)})
+             for line, gpu in zip(lines, ("0000:3b:00", "0000:3b:00.0"), strict=True)]  # fmt: skip
     root = Finding("CUDAError", "x", "proof", twice[0].sightings + twice[1].sightings, 2)
     done = planned(root, Suspect("gpu-1"))
     assert (done.action, done.targets) == ("cordon_and_restart", ("gpu-1",))
