@@ -135,6 +135,8 @@ def test_the_model_may_look_once_more_and_then_answers(put):
     assert heard.found.verdict.primary.cause == "NodeFailure"
     shown = heard.asked[1].text.partition("What you asked to see in addition:")[2]
     assert "30: the great wheel of hall 7 came off its shaft" in shown
+    offered = [asked.body["response_format"]["json_schema"]["schema"] for asked in heard.asked]
+    assert ["more" in each["properties"] for each in offered] == [True, False]
 
 
 def test_a_window_of_lines_may_be_asked_for_and_is_bounded(put):

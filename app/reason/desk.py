@@ -5,18 +5,19 @@ also where the deadline cuts it off.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic
 
 from app.reason.budget import Budget, Expected, Prices
 from app.reason.call import Call, Outcome, Recorder
+from app.reason.completion import Raw, Text
 from app.reason.ladder import Ladder, Style
 from app.reason.question import F, Question
 from app.reason.reply import Misfit, read
 from app.reason.retry import Timing
 from app.reason.schema import in_words, strict_schema
-from app.reason.wire import Raw, Request, Text, Turn, Wire, WireFault
+from app.reason.wire import Request, Turn, Wire, WireFault
 from app.token_count import tokens
 
 LENGTH = "length"  # what a reply is blamed for that ends at its last token
@@ -85,11 +86,7 @@ class Desk:
             began = self.timing.clock()
             try:
                 raw = await self.wire.send(request, wanted.seconds)
-                heard = tuple(
-                    Heard(text.text, read(text.text, question.form))
-                    for text in raw.texts[: wanted.count]
-                    if text.fault is None
-                )
+                heard = tuple(_whole(raw.texts[: wanted.count], question))
                 call = self._counted(replace(call, outcome=_outcome(raw, heard)), raw)
             except WireFault as fault:
                 call = replace(call, outcome=fault.fault)
@@ -147,6 +144,15 @@ def _request(question: Question[F], turns: Sequence[Turn], style: Style, wanted:
     if style.rung != "json_schema":
         first = Turn(first.role, f"{first.text}\n{in_words(question.form)}")
     return Request(question.purpose, (first, *rest), options)
+
+
+def _whole(texts: Sequence[Text], question: Question[F]) -> Iterator[Heard[F]]:
+    """Give the whole answers; one that fits is whole, though its endpoint calls it cut."""
+    for text in texts:
+        if text.fault in (None, "cut"):
+            found = read(text.text, question.form)
+            if text.fault is None or not isinstance(found, Misfit):
+                yield Heard(text.text, found)
 
 
 def _outcome(raw: Raw, heard: Sequence[Heard[F]]) -> Outcome:

@@ -18,6 +18,7 @@ from app.token_count import tokens
 
 _MOST_SHOWN = 6000  # characters of a reply that is to be repaired
 _ASIDE_TOKENS = 300  # for the words of a repair
+_MOST_LONGER = 4  # times the usual length of a reply
 _OF_FORM = (400, 415, 422, 501)  # what is answered to a request that asks for too much
 _SHARES = (1.0, 0.7, 0.45)  # of the room, where the endpoint counts more tokens than we do
 
@@ -123,11 +124,17 @@ class Exchange(Generic[F]):
             except WireFault as fault:
                 tries += 1
                 if fault.param == LENGTH and reply_tokens == self._reply_tokens:
-                    reply_tokens *= 2
+                    reply_tokens = self._longer(turns)
                 elif self._goes_down(fault, style, tries):
                     tries = 0
                 else:
                     await self._pause(fault, tries, began)
+
+    def _longer(self, turns: Sequence[Turn]) -> int:
+        """Say how long a reply may be that was too long: models that think aloud need room."""
+        asked = sum(tokens(turn.text) for turn in turns)
+        left = self._desk.endpoint.context_tokens - asked - _ASIDE_TOKENS
+        return max(2 * self._reply_tokens, min(_MOST_LONGER * self._reply_tokens, left))
 
     def _goes_down(self, fault: WireFault, style: Style, tries: int) -> bool:
         """Ask otherwise where a request was refused, or broke the server twice."""

@@ -100,7 +100,7 @@ class FailureAgent:
         return Question(
             purpose=PURPOSE if more is None else AGAIN,
             prompt=self._prompt,
-            form=opinion_among(matter.names),
+            form=opinion_among(matter.names, last=more is not None),
             values={
                 "causes": Trusted(matter.causes),
                 "findings": matter.findings,

@@ -22,7 +22,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from app.errors import UsageError
-from app.reason.script import Line, Playing, Script
+from app.reason.script import Line, Playing, Script, Within
 
 _TICK = 0.02  # seconds between looks at whether somebody still waits
 _PIECE = 16  # characters of a reply that a stream sends at once
@@ -189,8 +189,25 @@ def _body(data: bytes) -> Mapping[str, object] | _Fault:
 
 
 def _choice(index: int, reply: str, line: Line) -> dict[str, object]:
-    message = {"role": "assistant", "content": reply, "refusal": line.refusal}
+    message = {"role": "assistant", "refusal": line.refusal, **_placed(reply, line.within)}
     return {"index": index, "message": message, "finish_reason": line.ends}
+
+
+def _placed(reply: str, within: Within) -> dict[str, object]:
+    """Put a reply where some servers put it."""
+    match within:
+        case "parts":
+            half = len(reply) // 2
+            parts = [{"type": "text", "text": part} for part in (reply[:half], reply[half:])]
+            return {"content": [{"type": "thinking", "thinking": "hm"}, *parts]}
+        case "arguments":
+            called = {"name": "answer", "arguments": reply}
+            tools = [{"id": "call_1", "type": "function", "function": called}]
+            return {"content": None, "tool_calls": tools}
+        case "content":
+            return {"content": reply}
+        case _:
+            return {"content": "", within: reply}
 
 
 def _failure(

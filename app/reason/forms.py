@@ -19,6 +19,7 @@ from pydantic import (
     field_validator,
     model_validator,
 )
+from pydantic.config import JsonDict
 
 from app.rulebook.form import CAUSE_NAME, NAME, RareRegex, Regex
 
@@ -77,6 +78,23 @@ class OpinionReply(Reply):
         return None if empty else value
 
 
+def _without_more(schema: JsonDict) -> None:
+    fields = schema["properties"]
+    if isinstance(fields, dict):
+        fields.pop("more")
+
+
+class _LastOpinion(OpinionReply):
+    """An opinion after which nothing more can be had; a wish is no reason to lose it."""
+
+    model_config = ConfigDict(json_schema_extra=_without_more)
+
+    @field_validator("more", mode="before")
+    @classmethod
+    def _no_wish(cls, _: object) -> object:
+        return None
+
+
 class FilterReply(Reply):
     """One filter rule."""
 
@@ -123,12 +141,15 @@ FORMS: Mapping[str, type[Reply]] = {
 }
 
 
-def opinion_among(causes: Collection[str]) -> type[OpinionReply]:
-    """Give the form of an opinion that may name these causes and no other."""
-    return _among(tuple(sorted(causes)))
+def opinion_among(causes: Collection[str], *, last: bool = False) -> type[OpinionReply]:
+    """Give the form of an opinion that may name these causes and no other.
+
+    The `last` one offers no `more`, and takes a wish for it as none.
+    """
+    return _among(tuple(sorted(causes)), _LastOpinion if last else OpinionReply)
 
 
 @lru_cache(maxsize=8)
-def _among(causes: tuple[str, ...]) -> type[OpinionReply]:
+def _among(causes: tuple[str, ...], base: type[OpinionReply]) -> type[OpinionReply]:
     field = (Literal[causes], ...)
-    return create_model("OpinionReply", __base__=OpinionReply, cause=field)  # type: ignore[arg-type]
+    return create_model("OpinionReply", __base__=base, cause=field)  # type: ignore[arg-type]

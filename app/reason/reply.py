@@ -1,7 +1,8 @@
 """Read a model's reply into its form, or say in words what is wrong with it.
 
 Where an endpoint does not hold the model to JSON, the object stands between thoughts, fences and
-politeness. So the first object is taken that is JSON; what it holds is checked strictly.
+politeness. So the last object is taken that fits: what stands before it may be a draft. Thoughts
+are looked into only where nothing follows them.
 """
 
 import json
@@ -29,14 +30,22 @@ class Misfit:
 
 def read(text: str, form: type[_F]) -> _F | Misfit:
     """Take the object out of a reply and check it."""
-    misfit = Misfit("it holds no JSON object", is_json=False)
-    for value in _objects(text.rpartition(_THOUGHTS_END)[2]):
+    _, ended, rest = text.rpartition(_THOUGHTS_END)
+    found = _last(rest, form)
+    if ended and isinstance(found, Misfit) and not found.is_json:
+        return _last(text, form)
+    return found
+
+
+def _last(text: str, form: type[_F]) -> _F | Misfit:
+    found: _F | Misfit = Misfit("it holds no JSON object", is_json=False)
+    for value in _objects(text):
         try:
-            return form.model_validate(value)
+            found = form.model_validate(value)
         except ValidationError as error:
-            if not misfit.is_json:
-                misfit = Misfit(_in_words(error), is_json=True)
-    return misfit
+            if isinstance(found, Misfit) and not found.is_json:
+                found = Misfit(_in_words(error), is_json=True)
+    return found
 
 
 def _objects(text: str) -> Iterator[object]:

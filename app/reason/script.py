@@ -17,6 +17,7 @@ from app.rulebook.places import read
 from app.rulebook.wording import in_words
 
 _Reply = str | dict[str, object]
+Within = Literal["content", "parts", "arguments", "reasoning_content", "reasoning"]
 
 
 class When(Form):
@@ -30,7 +31,9 @@ class Line(Form):
     """One answer or failure.
 
     `hang` is seconds before the answer, `drip` seconds between two bytes of it. `body` is sent as
-    it stands, as a proxy does that answers for a model which is down.
+    it stands, as a proxy does that answers for a model which is down. `within` says where replies
+    are put: in the `content` as it should be, in a list of its `parts`, in the `arguments` of a
+    tool, among the thoughts (`reasoning_content` or `reasoning`).
     """
 
     when: When = When()
@@ -43,8 +46,9 @@ class Line(Form):
     retry_after: float | str | None = None
     hang: float = 0
     drip: float = 0
-    ends: Literal["stop", "length", "content_filter", "cut"] = "stop"
+    ends: Literal["stop", "length", "content_filter", "tool_calls", "cut"] = "stop"
     refusal: str | None = None
+    within: Within = "content"
     body: str | None = None
 
     @model_validator(mode="after")

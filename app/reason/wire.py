@@ -1,20 +1,19 @@
 """One request to a chat endpoint, by openai's client; what can go wrong has one name each.
 
 The client's own retries are off: who asks knows the budget, the deadline and the ladder, and keeps
-every single call. What comes back is read with a form of our own, since endpoints that merely
-resemble OpenAI's leave out what they like. openai is imported late: it takes half a second, and
-most diagnoses ask nobody.
+every single call. What comes back is read by `completion`. openai is imported late: it takes half a
+second, and most diagnoses ask nobody. Proxies that the environment names are used, but never for
+this machine itself: the log stays on it where the model does.
 """
 
 import email.utils
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Literal
-
-from pydantic import BaseModel, BeforeValidator, ValidationError
+from typing import TYPE_CHECKING, Literal
 
 from app.errors import ModelFault
+from app.reason.completion import Raw, read
 
 if TYPE_CHECKING:
     from openai import APIStatusError, AsyncOpenAI
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 _CONNECT_SECONDS = 10.0
 _PURPOSE = "x-firstfault-purpose"
-_MOST_TOKENS = 1_000_000_000  # what an endpoint counts beyond it is no count
+_HERE = ("localhost", "127.0.0.1", "[::1]")
 _OF_STATUS: Mapping[int, ModelFault] = {
     401: "denied", 403: "denied", 408: "broken", 409: "broken", 413: "too_long", 425: "broken",
     429: "rate_limited", 501: "rejected",
@@ -53,23 +52,6 @@ class Request:
     options: Mapping[str, object] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
-    """One answer; `fault` says why it is none."""
-
-    text: str
-    fault: ModelFault | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Raw:
-    """What came back; tokens are None where the endpoint did not count them."""
-
-    texts: tuple[Text, ...]
-    tokens_in: int | None
-    tokens_out: int | None
-
-
 class WireFault(Exception):
     """A request that failed; `param` is what the endpoint blames."""
 
@@ -88,34 +70,6 @@ class WireFault(Exception):
         self.status = status
         self.param = param
         self.retry_after = retry_after
-
-
-class _Message(BaseModel):
-    content: str | None = None
-    refusal: str | None = None
-
-
-class _Choice(BaseModel):
-    message: _Message
-    finish_reason: str | None = None
-
-
-def _counted(told: object) -> int | None:
-    """Take a count that may be true: budgets rest on it, so the rest is left to our estimate."""
-    return told if isinstance(told, int) and 0 <= told <= _MOST_TOKENS else None
-
-
-_Count = Annotated[int | None, BeforeValidator(_counted)]
-
-
-class _Usage(BaseModel):
-    prompt_tokens: _Count = None
-    completion_tokens: _Count = None
-
-
-class _Completion(BaseModel):
-    choices: tuple[_Choice, ...]
-    usage: _Usage | None = None
 
 
 class Wire:
@@ -159,10 +113,13 @@ class Wire:
 
     def _opened(self) -> "AsyncOpenAI":
         if self._client is None:
-            from openai import AsyncOpenAI
+            from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
             key = self._api_key or "none"  # the client wants one, local servers do not
-            self._client = AsyncOpenAI(base_url=self._base_url, api_key=key, max_retries=0)
+            without_proxy = DefaultAsyncHttpxClient(mounts={f"all://{h}": None for h in _HERE})
+            self._client = AsyncOpenAI(
+                base_url=self._base_url, api_key=key, max_retries=0, http_client=without_proxy
+            )
         return self._client
 
 
@@ -181,23 +138,10 @@ def _messages(turns: Sequence[Turn]) -> "list[ChatCompletionMessageParam]":
 
 def _read(body: bytes) -> Raw:
     try:
-        completion = _Completion.model_validate_json(body)
-    except ValidationError as error:
+        return read(body)
+    except ValueError as error:
         told = f"the endpoint answered with no chat completion: {_start(body)!r}"
         raise WireFault("broken", told) from error
-    usage = completion.usage or _Usage()
-    texts = tuple(map(_text, completion.choices)) or (Text("", "empty"),)
-    return Raw(texts, usage.prompt_tokens, usage.completion_tokens)
-
-
-def _text(choice: _Choice) -> Text:
-    message = choice.message
-    text = message.content or ""
-    if message.refusal or choice.finish_reason == "content_filter":
-        return Text(message.refusal or text, "refused")
-    if choice.finish_reason == "length":
-        return Text(text, "cut")
-    return Text(text, None if text.strip() else "empty")
 
 
 def _unconnected(error: Exception) -> WireFault:

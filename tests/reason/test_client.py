@@ -10,6 +10,8 @@ import pytest
 
 from app.errors import ModelError
 from app.reason.budget import Prices
+from app.reason.client import Client
+from app.reason.desk import Endpoint
 from tests.reason.conftest import GOOD, Setting, Stage, purse, question
 from tests.reason.test_prompt import SHIPPED
 
@@ -180,10 +182,22 @@ def test_each_failure_has_its_name(
     assert "fake at http://127.0.0.1" in str(error)
 
 
-def test_a_reply_that_was_too_long_may_take_twice_as_much(stage: Stage) -> None:
-    setting = stage({"answers": [{"replies": ["{"], "ends": "length", "times": 1}, _OK]})
-    setting.client.ask(question(), purse())
-    assert [asked.body["max_tokens"] for asked in setting.fake.asked] == [1200, 2400]
+@pytest.mark.parametrize(("context", "least", "most"), [(32_768, 4800, 4800), (8000, 2400, 4700)])
+def test_a_reply_that_was_too_long_may_take_more_where_there_is_room(
+    stage: Stage, context: int, least: int, most: int
+) -> None:
+    cut = {"replies": ["{"], "ends": "length", "times": 1}
+    setting = stage({"answers": [cut, _OK]}, context_tokens=context)
+    setting.client.ask(question(digest="7: boom\n" * 600), purse())
+    first, second = [asked.body["max_tokens"] for asked in setting.fake.asked]
+    assert first == 1200
+    assert least <= second <= most
+
+
+def test_a_whole_answer_that_its_endpoint_calls_cut_is_taken(stage: Stage) -> None:
+    setting = stage({"answers": [{"replies": [GOOD], "ends": "length"}]})
+    assert setting.client.ask(question(), purse()).reply.cause == "ECCError"
+    assert setting.outcomes == [("json_schema", "answered")]
 
 
 @pytest.mark.parametrize("line", [{"hang": 30}, {"replies": [GOOD], "drip": 0.1}])
@@ -207,6 +221,46 @@ def test_a_place_where_nobody_listens_is_unreachable(stage: Stage) -> None:
         error = failed(setting)
     assert (error.fault, error.retryable) == ("unreachable", True)
     assert setting.slept == [0.5, 2.0]
+
+
+@pytest.mark.parametrize("path", ["/v1", "/v1/"])
+def test_a_base_url_may_end_in_a_slash(stage: Stage, path: str) -> None:
+    setting = stage({"answers": [_OK]})
+    url = setting.fake.url.removesuffix("/v1") + path
+    client = Client(Endpoint("fake", url, seconds=30.0), setting.calls.append)
+    assert client.ask(question(), purse()).reply.cause == "ECCError"
+    client.close()
+
+
+@pytest.mark.parametrize("path", ["", "/", "/v2"])
+def test_a_base_url_with_another_path_is_told_what_may_be_wrong(stage: Stage, path: str) -> None:
+    setting = stage({"answers": [_OK]})
+    url = setting.fake.url.removesuffix("/v1") + path
+    client = Client(Endpoint("fake", url, seconds=30.0), setting.calls.append)
+    with pytest.raises(ModelError, match="a base URL mostly ends in /v1") as caught:
+        client.ask(question(), purse())
+    assert caught.value.fault == "rejected"
+    client.close()
+
+
+def test_a_model_on_this_machine_is_asked_past_the_proxy_of_the_environment(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")  # nobody listens there
+    setting = stage({"answers": [_OK]})
+    assert setting.client.ask(question(), purse()).reply.cause == "ECCError"
+
+
+def test_a_model_elsewhere_is_asked_through_the_proxy_of_the_environment(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = stage({"answers": [_OK]})
+    monkeypatch.setenv("http_proxy", other.fake.url.removesuffix("/v1"))
+    monkeypatch.delenv("no_proxy", raising=False)
+    setting = stage({"answers": []}, base_url="http://model.invalid/v1")
+    assert setting.client.ask(question(), purse()).reply.cause == "ECCError"
+    assert len(other.fake.asked) == 1
 
 
 def test_a_page_of_a_proxy_is_no_completion(stage: Stage) -> None:

@@ -3,7 +3,7 @@ import time
 
 import pytest
 
-from app.reason.forms import OpinionReply
+from app.reason.forms import OpinionReply, opinion_among
 from app.reason.reply import Misfit, read
 from app.reason.schema import in_words, strict_schema
 from tests.reason.conftest import GOOD
@@ -20,6 +20,8 @@ _JSON = json.dumps(GOOD)
         f"<think>a set {{1, 2}} and {{'cause': 'x'}}</think>\n{_JSON}",
         f"as {{asked}}: {_JSON}",
         '{"cause": "not yet"} then ' + _JSON,
+        json.dumps({**GOOD, "cause": "Unknown"}) + " at first, but then " + _JSON,
+        f"<think>{_JSON}</think> as I said",
         _JSON.replace("nothing", "one line\nand another"),
     ],
 )
@@ -68,3 +70,15 @@ def test_the_schema_is_closed_flat_and_asks_for_every_field() -> None:
     assert text.count('"additionalProperties": false') == 3
     assert schema["required"] == ["quotes", "against", "cause", "confidence", "more"]
     assert text.replace(" ", "") in in_words(OpinionReply).replace(" ", "")
+
+
+def test_the_last_word_offers_no_further_look_and_takes_a_wish_for_none() -> None:
+    form = opinion_among(["ECCError"], last=True)
+    schema = strict_schema(form)
+    assert schema["required"] == ["quotes", "against", "cause", "confidence"]
+    assert "more" not in json.dumps(schema)
+    for wish in (None, {"pattern": "Xid 79"}, "all of it"):
+        found = read(json.dumps({**GOOD, "more": wish}), form)
+        assert isinstance(found, OpinionReply)
+        assert found.more is None
+    assert "more" in json.dumps(strict_schema(opinion_among(["ECCError"])))
