@@ -1,11 +1,13 @@
 """What tests of several modules share."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from app.rulebook.compiled import Compiled
 from app.rulebook.load import load
+from tests.postgres import MISSING, Postgres, postgres
 
 RULES = Path(__file__).parent.parent / "rules"
 
@@ -14,3 +16,21 @@ RULES = Path(__file__).parent.parent / "rules"
 def compiled() -> Compiled:
     """The project's own rulebook, ready to run."""
     return Compiled(load(RULES))
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[Postgres]:
+    """A PostgreSQL server for all tests that make databases of their own in it."""
+    if MISSING:
+        pytest.skip(MISSING)
+    with postgres() as found:
+        yield found
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def each_database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of an empty database of each kind."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'f.db'}"
+    server: Postgres = request.getfixturevalue("postgres_server")
+    return server.new_database()

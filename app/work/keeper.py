@@ -145,17 +145,21 @@ def keep(task: Task) -> None:
 
 
 def _look(memory: Memory) -> None:
-    """Take in what is new, for ever."""
+    """Take in what is new, for ever; the same fault is told of once, as long as it lasts."""
     told = ""
     while True:
         try:
             memory.catch_up()
             told = ""
-        except FirstFaultError as error:
+        except Exception as error:  # noqa: BLE001  the edge of a background run, which must go on
             if str(error) != told:
                 told = str(error)
-                log.warning("memory", detail=told)
+                log.warning("memory", detail=told, exc_info=_unforeseen(error))
         time.sleep(_LOOK_SECONDS)
+
+
+def _unforeseen(error: Exception) -> Exception | None:
+    return None if isinstance(error, FirstFaultError) else error
 
 
 def main() -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 import structlog
 
 from app.memory.folder import index_folder, mark_of
+from app.work.chores import repeat
 from app.work.recall import Task
 
 _GLANCE_SECONDS = 1.0
@@ -48,24 +49,26 @@ class Keeping:
             embedder=embedder,
             most=most,
         )
+        self._deaths = 0
         self._process = self._start()
 
     async def keep(self) -> None:
         """Look after the keeper until cancelled."""
-        deaths = 0
-        while True:
-            await asyncio.sleep(_GLANCE_SECONDS)
-            if self._process.poll() is None:
-                continue
-            pause = _PATIENCE[min(deaths, len(_PATIENCE) - 1)]
-            status = self._process.returncode
-            log.error("memory ended", status=status, retry_seconds=pause)
-            deaths += 1
-            if -status in _CRASHES:
-                await asyncio.to_thread(self._blame_index)
-            await asyncio.sleep(pause)
-            self._hang_up()
-            self._process = self._start()
+        await repeat({"memory": self._look}, _GLANCE_SECONDS)
+
+    async def _look(self) -> None:
+        """Start another keeper where the present one has ended."""
+        if self._process.poll() is None:
+            return
+        pause = _PATIENCE[min(self._deaths, len(_PATIENCE) - 1)]
+        status = self._process.returncode
+        log.error("memory ended", status=status, retry_seconds=pause)
+        self._deaths += 1
+        if -status in _CRASHES:
+            await asyncio.to_thread(self._blame_index)
+        await asyncio.sleep(pause)
+        self._hang_up()
+        self._process = self._start()
 
     def _blame_index(self) -> None:
         """Have the next keeper begin the index anew: no other part of it can crash."""

@@ -4,15 +4,7 @@ import httpx2
 import pytest
 
 from tests.api.server import Server, running
-from tests.postgres import MISSING, Postgres, postgres
-
-
-@pytest.fixture(scope="session")
-def postgres_server() -> Iterator[Postgres]:
-    if MISSING:
-        pytest.skip(MISSING)
-    with postgres() as found:
-        yield found
+from tests.postgres import Postgres
 
 
 @pytest.fixture(scope="session", params=["sqlite", "postgresql"])

@@ -22,13 +22,14 @@ def upload(client, body, **query):
 
 
 @pytest.fixture
-def pair(database, tmp_path):
+def pair(database, tmp_path, monkeypatch):
+    """Two whose clocks are two hours apart."""
     shared = {"database_url": database.url}
-    with (
-        running(tmp_path, replica="one", **shared) as one,
-        running(tmp_path, replica="two", **shared) as two,
-    ):
-        yield one, two
+    monkeypatch.setenv("SKEW_SECONDS", "3600")
+    with running(tmp_path, replica="one", **shared) as one:
+        monkeypatch.setenv("SKEW_SECONDS", "-3600")
+        with running(tmp_path, replica="two", **shared) as two:
+            yield one, two
 
 
 def test_what_one_has_accepted_the_other_can_answer(pair):
