@@ -32,6 +32,9 @@ from pydantic_settings import (
 from app.tokens import Token, parse
 
 _PACKAGE = Path(__file__).parent
+# What else is called so: the place of the TOML file, a port of compose.yaml, and what Kubernetes
+# tells every container of a Service that is named firstfault.
+_OTHERS = re.compile(r"FIRSTFAULT_(CONFIG|DOOR_PORT|SERVICE_(HOST|PORT\w*)|PORT_\d+_(TCP|UDP)\w*)")
 
 
 def _shipped(name: str) -> Path:
@@ -151,6 +154,12 @@ class Settings(BaseSettings):
     queue_limit: int = Field(
         default=1000, ge=1, description="diagnoses that may wait; further ones are told to retry"
     )
+    waiting_limit: int = Field(
+        default=5000,
+        ge=1,
+        description="reported exits whose logs may be waited for, beside those; further ones are "
+        "told to retry",
+    )
     max_upload_bytes: ByteSize = Field(
         default=ByteSize(2 << 30), ge=1, description="largest body, as sent (compressed or not)"
     )
@@ -229,6 +238,25 @@ class Settings(BaseSettings):
     )
     retention_days: float = Field(
         default=30, ge=0, description="days that uploaded logs are kept; 0 keeps them for ever"
+    )
+    keep_logs_days: float = Field(
+        default=365,
+        ge=0,
+        description="days that the compressed log of a diagnosis is kept, from which it can be "
+        "judged again; 0: for ever",
+    )
+    keep_records_days: float = Field(
+        default=90,
+        ge=0,
+        description="days that is kept what only tells how it went: replaced answers, messages "
+        "that were sent or given up, calls to models, ended reclassifications and durable work; "
+        "0: for ever",
+    )
+    keep_results_days: float = Field(
+        default=0,
+        ge=0,
+        description="days that a diagnosis is kept, with all that belongs to it, unless a person "
+        "has confirmed or corrected it; 0: for ever",
     )
     memory: bool = Field(
         default=True, description="remember failures, and look for those that were alike"
@@ -310,6 +338,15 @@ class Settings(BaseSettings):
     filter_answers: int = Field(
         default=5, ge=1, le=20, description="answers that vote on such filters"
     )
+
+    @staticmethod
+    def unknown() -> list[str]:
+        """Name the variables of the environment that look like settings and are none."""
+        known = {f"FIRSTFAULT_{name.upper()}" for name in Settings.model_fields}
+        names = [name for name in os.environ if name.upper().startswith("FIRSTFAULT_")]
+        return sorted(
+            name for name in names if name.upper() not in known and not _OTHERS.fullmatch(name)
+        )
 
     @property
     def database(self) -> str:

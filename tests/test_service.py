@@ -1,5 +1,6 @@
 import asyncio
 import os
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,8 @@ from app.errors import Busy, NotFound, SourceError, SourceTooLarge, StoreError, 
 from app.model import Job
 from app.service import Service
 from app.settings import Settings
+from app.store.diagnoses import Request
+from app.store.ids import new_id
 from tests.obedient import Obedient
 
 
@@ -160,6 +163,70 @@ def test_old_uploads_are_removed_once_their_diagnosis_has_ended(tmp_path):
     assert upload.exists()
     run(tmp_path, nothing, retention_days=1)
     assert not upload.exists()
+
+
+def test_a_second_delivery_of_a_call_ends_no_earlier_than_the_first(tmp_path):
+    """Another process takes this one for dead while it only slept, and gives its work out anew."""
+
+    async def story(service):
+        id = await submit(service, "sleep 2")
+        while service.crew.state(id) is None or service.crew.state(id).status != "running":
+            await asyncio.sleep(0.02)
+        await service._durable.take_over([service.settings.executor])
+        await asyncio.sleep(1)
+        meanwhile = await service._durable.standing("diagnose", [id])
+        record = await service.find(id, 20)
+        return meanwhile, record, await service.history(id)
+
+    meanwhile, record, history = run(tmp_path, story)
+    assert not meanwhile.done
+    assert (record.status, record.revision, history) == ("complete", 1, [])
+
+
+def test_a_diagnosis_whose_call_ended_without_an_answer_is_made_all_the_same(tmp_path):
+    async def story(service):
+        upload = await service.intake.receive(once(b"a line"))
+        request = Request(new_id(), Job(), (upload,))
+        await service._durable.entrust("diagnose", request.id, request.id)
+        while not (await service._durable.standing("diagnose", [request.id])).done:
+            await asyncio.sleep(0.05)
+        service._diagnoses.add(request)
+        await service.crew.tend()
+        return await service.find(request.id, 20)
+
+    assert run(tmp_path, story).status == "complete"
+
+
+def test_what_looks_after_diagnoses_survives_what_nobody_foresaw(tmp_path, monkeypatch):
+    monkeypatch.setattr("app.service.service._TEND_SECONDS", 0.05)
+    monkeypatch.setattr("app.service.service._SWEEP_SECONDS", 0.05)
+    monkeypatch.setattr("app.work.presence.BEAT_SECONDS", 0.05)
+    monkeypatch.setattr("app.work.keeping._GLANCE_SECONDS", 0.05)
+    times: Counter[str] = Counter()
+
+    def breaking(name):
+        def broken(*_: object) -> None:
+            times[name] += 1
+            raise ZeroDivisionError(name)
+
+        return broken
+
+    async def story(service):
+        upload = await service.intake.receive(once(b"a line"))
+        request = Request(new_id(), Job(), (upload,))
+        monkeypatch.setattr(service._presence._executors, "beat", breaking("heartbeat"))
+        monkeypatch.setattr(service.exits._diagnoses, "unfinished", breaking("tend"))
+        monkeypatch.setattr(service.intake, "remove_old", breaking("sweep"))
+        monkeypatch.setattr(service.memory._keeping._process, "poll", breaking("memory"))
+        async with asyncio.timeout(20):
+            while len(times) < 4 or min(times.values()) < 3:
+                await asyncio.sleep(0.05)
+        monkeypatch.undo()
+        service._diagnoses.add(request)
+        async with asyncio.timeout(50):
+            return await service.find(request.id, 50)
+
+    assert run(tmp_path, story).status == "complete"
 
 
 def test_faults_in_the_rules_are_told_at_the_start(tmp_path):

@@ -10,11 +10,11 @@ from dataclasses import replace
 
 import structlog
 
-from app.errors import StoreError
+from app.errors import Busy, StoreError
 from app.model import Job
 from app.settings import Settings
 from app.store.diagnoses import Diagnoses, Place, Request, Upload
-from app.store.exits import Exits, Known
+from app.store.exits import Exits, Known, Room
 from app.store.ids import new_id
 from app.store.threads import StoreThreads
 from app.work import settling
@@ -61,9 +61,13 @@ class JobExits:
         UsageError or OutsideRoots for a place that may not be read, Busy where too many wait.
         """
         places = tuple([Place(str(await asyncio.to_thread(self._roots.promised, u))) for u in uris])
-        await self._crew.admit()
         request = Request(new_id(), job, places, status="waiting")
-        known = await self._threads.run(self._exits.accept, request, webhook_id)
+        room = Room(self._crew.room, self._settings.waiting_limit)
+        try:
+            known = await self._threads.run(self._exits.accept, request, webhook_id, room)
+        except Busy:
+            await self._crew.count()  # which tells when to come back
+            raise
         if known.is_new:
             self._settle_soon(request)
         elif known.webhook_id != webhook_id and known.status != "waiting":

@@ -7,7 +7,7 @@ from pathlib import Path
 from app.errors import UsageError
 from app.model import Job
 from app.store.diagnoses import Diagnoses, Place, Record, Request
-from app.store.exits import Exits
+from app.store.exits import Exits, Room
 from app.store.ids import new_id
 from app.store.threads import StoreThreads
 from app.work.crew import Crew
@@ -43,9 +43,9 @@ class LogsByPath:
         """Have a log diagnosed as it is now, once; give what is known after so many seconds."""
         state = (await asyncio.to_thread(glance, [path])).state
         name = hashlib.sha256(f"{path}\0{state}".encode("utf-8", "surrogateescape")).hexdigest()
-        await self._crew.admit()
         request = Request(new_id(), job, (Place(str(path)),))
-        known = await self._threads.run(self._exits.accept, request, f"path:{name}")
+        room = Room(self._crew.room, 0)
+        known = await self._threads.run(self._exits.accept, request, f"path:{name}", room)
         if known.is_new:
             await self._crew.enter(request, URGENT)
         await self._crew.until_ended(known.id, wait_seconds)

@@ -45,7 +45,7 @@ _PRESENT = select(
     Row.id, Row.job, Row.sources, Row.status, Row.cause, Row.action, Row.restart, Row.method,
     Row.revision,
 )  # fmt: skip
-_COUNT = select(func.count()).select_from(Row).where(_WAITS)
+_QUEUED = select(func.count()).select_from(Row).where(Row.status == "queued")
 _BACKLOG = select(Row.status, func.count(), func.min(Row.id)).where(_WAITS).group_by(Row.status)
 
 
@@ -196,10 +196,10 @@ class Diagnoses:
             rows = connection.execute(_UNFINISHED).all()
         return list(map(_request, rows))
 
-    def count_unfinished(self) -> int:
-        """Count them."""
+    def count_queued(self) -> int:
+        """Count those that are read or wait for it, not those whose log is waited for."""
         with transaction(self._engine) as connection:
-            return connection.execute(_COUNT).scalar_one()
+            return connection.execute(_QUEUED).scalar_one()
 
     def backlog(self) -> dict[str, tuple[int, float]]:
         """Count them by status, each with when the oldest was accepted."""

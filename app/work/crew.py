@@ -151,14 +151,19 @@ class Crew:
 
     async def admit(self) -> None:
         """Raise Busy where no further diagnosis can be taken."""
-        if await self.count() >= self._queue_limit + len(self._lanes):
+        if await self.count() >= self.room:
             raise Busy(f"{self.queued} diagnoses are waiting already; try again later")
 
+    @property
+    def room(self) -> int:
+        """How many diagnoses there may be that are read or wait for it."""
+        return self._queue_limit + len(self._lanes)
+
     async def count(self) -> int:
-        """Count what has not ended, and note how many of those wait."""
-        unfinished = await self._threads.run(self._diagnoses.count_unfinished)
-        self.queued = max(unfinished - self.running, 0)
-        return unfinished
+        """Count what is read or waits for it, and note how many of those wait."""
+        queued = await self._threads.run(self._diagnoses.count_queued)
+        self.queued = max(queued - self.running, 0)
+        return queued
 
     async def accept(self, request: Request, priority: int = USUAL) -> None:
         """Keep a request and have it made; raise Busy where too many wait.
@@ -201,6 +206,15 @@ class Crew:
         for id in standing.lost:
             log.error("given up", diagnosis_id=id)
             await self._threads.run(self._diagnoses.finish, id, _GIVEN_UP)
+        for id in standing.done:
+            await self._mend(id)
+
+    async def _mend(self, id: str) -> None:
+        """Have a call made again that ended, if its diagnosis still has no answer."""
+        request = await self._threads.run(self._diagnoses.request, id)
+        if request and request.status == "queued" and id not in self._live:
+            log.error("its call ended without an answer, and is made again", diagnosis_id=id)
+            await self._durable.again(_KIND, id)
 
     async def drain(self, seconds: float) -> None:
         """Begin nothing more, and wait that long for what is being read."""
@@ -241,14 +255,26 @@ class Crew:
             await (live.change(_GLANCE_SECONDS) if live else asyncio.sleep(_GLANCE_SECONDS))
 
     async def _make(self, id: str) -> None:
-        """Make a diagnosis, once; a second call finds it ended and does nothing."""
-        request = await self._threads.insist(self._diagnoses.request, id)
-        if request is None or id in self._live:
+        """Make a diagnosis, once; a second call ends no earlier than the first, and does nothing.
+
+        If it did, the book would say that the diagnosis is made, and nobody would make it where
+        this process dies meanwhile.
+        """
+        request = await self._at_rest(id)
+        if request is None:
             return
         with journal.about(id, request.request_id):
             if request.status == "queued":
                 await self._make_live(request)
             await self._answered(id)
+
+    async def _at_rest(self, id: str) -> Request | None:
+        """Read what was asked, once it is not being made here any more."""
+        while True:
+            request = await self._threads.insist(self._diagnoses.request, id)
+            if not (live := self._live.get(id)):
+                return request
+            await live.changed.wait()
 
     async def _make_live(self, request: Request) -> None:
         live = self._live[request.id] = _Live()

@@ -15,9 +15,11 @@ import sqlite3
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetEnqueueOptions, SetWorkflowID
+from dbos import error as faults
 from sqlalchemy import make_url
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
@@ -28,6 +30,7 @@ from app.errors import StoreError
 _FORM = "1"
 _POOL = 10
 _RECOVERIES = 1000  # of one call; past that it is left alone and told of by `lost`
+_DONE = "SUCCESS"
 _ENDED = ("ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
 _LOOKED_UP = 500  # ids in one query
 
@@ -51,10 +54,11 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Of some calls, those that the book does not know and those that it gave up."""
+    """Of some calls, those that the book does not know, those that it gave up, and those done."""
 
     missing: frozenset[str]
     lost: frozenset[str]
+    done: frozenset[str] = frozenset()
 
 
 class Durable:
@@ -120,7 +124,7 @@ class Durable:
             await DBOS.enqueue_workflow_async(kind, self._calls[kind], *texts)
 
     async def standing(self, kind: str, ids: Sequence[str]) -> Standing:
-        """Tell which of these calls were never entrusted, and which ended without success."""
+        """Tell which of these calls were never entrusted, and how those that ended did."""
         known: dict[str, str] = {}
         for start in range(0, len(ids), _LOOKED_UP):
             some = ids[start : start + _LOOKED_UP]
@@ -134,7 +138,27 @@ class Durable:
         return Standing(
             missing=frozenset(ids) - known.keys(),
             lost=frozenset(id for id, status in known.items() if status in _ENDED),
+            done=frozenset(id for id, status in known.items() if status == _DONE),
         )
+
+    async def again(self, kind: str, id: str) -> None:
+        """Have a call made once more that ended; one that somebody makes just now stays."""
+        with _told(), contextlib.suppress(faults.DBOSException):
+            await DBOS.rewind_workflow_async(f"{kind}:{id}", queue_name=kind)
+
+    async def forget(self, before: float, most: int) -> int:
+        """Strike off the oldest calls that ended before a time; give how many there were."""
+        with _told():
+            ended = await DBOS.list_workflows_async(
+                status=[_DONE, *_ENDED],
+                completed_before=datetime.fromtimestamp(before, UTC).isoformat(),
+                limit=most,
+                load_input=False,
+                load_output=False,
+            )
+            if ended:
+                await DBOS.delete_workflows_async([each.workflow_id for each in ended])
+        return len(ended)
 
     async def lost(self, kind: str) -> list[str]:
         """Name calls of a kind that ended without success, the newest 500 at most."""

@@ -192,3 +192,18 @@ def test_an_exit_that_was_accepted_before_a_kill_is_diagnosed_after_it(tmp_path,
         first.kill()
     with running(tmp_path, **chosen) as second, second.client() as client:
         assert ended(client, id)["primary"]["cause"] == "KeyError"
+
+
+def test_reports_that_wait_leave_the_queue_to_others_and_a_repeated_one_is_known(tmp_path, logs):
+    chosen = {"log_roots": logs, "webhook_secrets": SECRETS[0], "waiting_limit": 1}
+    missing = report((logs / "not-there-yet.log").as_uri())
+    with running(tmp_path, queue_limit=1, **chosen) as found, found.client() as client:
+        first = post(client, missing, id="m1")
+        assert first.status_code == 202
+        refused = post(client, report((logs / "nor-this.log").as_uri()))
+        assert refused.status_code == 429
+        assert int(refused.headers["retry-after"]) >= 1
+        again = post(client, missing, id="m1")
+        assert (again.status_code, again.json()["is_new"]) == (202, False)
+        uploaded = client.post("/v1/diagnoses", content=b"cause KeyError", params={"wait": 20})
+        assert uploaded.json()["primary"]["cause"] == "KeyError"

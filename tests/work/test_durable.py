@@ -1,6 +1,7 @@
 """The book of durable work, with DBOS itself and a database file."""
 
 import asyncio
+import time
 
 import pytest
 
@@ -118,6 +119,61 @@ def test_calls_that_fail_and_calls_that_nobody_entrusted_are_told_apart(tmp_path
         return standing
 
     assert asyncio.run(story()) == Standing(missing=frozenset("b"), lost=frozenset("a"))
+
+
+def test_a_call_that_ended_can_be_made_once_more_and_one_that_is_made_just_now_stays(each_database):
+    made = []
+
+    async def note(text):
+        made.append(text)
+        await asyncio.sleep(0.5)
+
+    async def story():
+        durable = Durable(each_database, "one")
+        durable.offer(Kind("note", note, at_once=2))
+        await durable.open()
+        await durable.entrust("note", "a", "it")
+        while not (await durable.standing("note", ["a"])).done:
+            await asyncio.sleep(0.05)
+        for _ in range(2):
+            await durable.again("note", "a")
+        await until(lambda: len(made) == 2)
+        await durable.again("note", "a")
+        await asyncio.sleep(1)
+        standing = await durable.standing("note", ["a"])
+        await durable.close()
+        return standing
+
+    assert asyncio.run(story()).done == {"a"}
+    assert made == ["it", "it"]
+
+
+def test_calls_that_ended_long_ago_are_forgotten_some_at_a_time_and_no_others(each_database):
+    async def work(text):
+        if text == "fail":
+            raise ZeroDivisionError
+        if text == "hang":
+            await asyncio.sleep(3600)
+
+    async def story():
+        durable = Durable(each_database, "one")
+        durable.offer(Kind("work", work, at_once=9))
+        await durable.open()
+        texts = ["done", "fine", "fail", "hang"]
+        for text in texts:
+            await durable.entrust("work", text, text)
+        await durable.entrust("work", "later", "done", delay_seconds=3600)
+        while len((found := await durable.standing("work", texts)).done | found.lost) < 3:
+            await asyncio.sleep(0.05)
+        kept = await durable.forget(time.time() - 3600, 9)
+        gone = [await durable.forget(time.time() + 60, 2) for _ in range(3)]
+        standing = await durable.standing("work", [*texts, "later"])
+        await durable.close()
+        return kept, gone, standing
+
+    kept, gone, standing = asyncio.run(story())
+    assert (kept, gone) == (0, [2, 1, 0])
+    assert standing == Standing(missing=frozenset({"done", "fine", "fail"}), lost=frozenset())
 
 
 def test_a_book_that_cannot_be_opened_is_a_store_error(tmp_path):
