@@ -97,7 +97,7 @@ class Feedbacks:
         return Said(row[1] or "", row[2] or "rules", row[3] or "", row[4] or "", bool(row[5]))
 
     def add(self, given: Given) -> Feedback:
-        """Keep a word, and confirm the incident by it."""
+        """Keep a word, and confirm the incident by it; raise NotReady for what is gone."""
         now = time.time()
         row = {
             "diagnosis_id": given.diagnosis_id, "at": now, "verdict": given.verdict,
@@ -107,7 +107,10 @@ class Feedbacks:
             "false_cordon": given.false_cordon,
             "writing": "wanted" if given.wants_rule else None,
         }  # fmt: skip
+        there = select(DiagnosisRow.id).where(DiagnosisRow.id == given.diagnosis_id)
         with transaction(self._engine, writes=True) as connection:
+            if connection.execute(there.with_for_update()).scalar() is None:
+                raise NotReady(f"diagnosis {given.diagnosis_id[:64]} was removed")
             id = connection.execute(insert(Row).values(row).returning(Row.id)).scalar_one()
             confirm(connection, given.diagnosis_id, given.by[:256], given.note, given.cause)
             kept = connection.execute(select(*_TOLD).where(Row.id == id)).one()
