@@ -16,7 +16,7 @@ from app.settings import Settings
 from tests.pages import PAGES, ROOT, written_anew
 
 README, RULES, SETTINGS = (page.read_text() for page in PAGES)
-_ALL = (*PAGES, ROOT / "docs" / "operation.md", ROOT / "docs" / "model.md")
+_ALL = (*PAGES, *(ROOT / "docs" / name for name in ("operation.md", "model.md", "webhooks.md")))
 _FORMS: tuple[type[BaseModel], ...] = (
     CauseForm, DomainForm, Explains, Edge, Recovery, Example, SignalFile, SignalForm, BenignFile,
     BenignForm, FilterForm, MarkFile, MarkForm,
