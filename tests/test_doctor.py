@@ -31,7 +31,7 @@ def looks(tmp_path):
 def test_the_defaults_are_well_before_the_first_start(looks, tmp_path):
     found = looks()
     assert {look.level for look in found.values()} == {"ok"}
-    assert len(found) == 11
+    assert len(found) == 12
     assert not (tmp_path / "data").exists()
 
 
@@ -78,3 +78,10 @@ def test_a_model_that_answers_is_well(looks):
 def test_a_secret_is_never_printed(looks):
     found = looks(webhook_secrets=("whsec_hunter2",), tokens=(f"ops:admin:{'hunter2' * 5}",))
     assert "hunter2" not in "".join(look.told + look.remedy for look in found.values())
+
+
+def test_a_misspelt_setting_is_named(looks, monkeypatch):
+    monkeypatch.setenv("FIRSTFAULT_LOG_ROOT", "/logs")
+    found = looks()["settings"]
+    assert found.level == "warn"
+    assert "did you mean FIRSTFAULT_LOG_ROOTS?" in found.told

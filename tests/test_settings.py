@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from app.service.misspelt import misspelt
 from app.settings import Settings
 
 
@@ -82,3 +83,21 @@ def test_an_address_of_the_model_that_cannot_be_is_refused(url):
 @pytest.mark.parametrize("url", ["http://gpu-1:8000/v1", "https://[::1]:8443/v1"])
 def test_an_address_of_the_model_is_kept_as_it_is(url):
     assert Settings(model_base_url=url).model_base_url == url
+
+
+def test_variables_that_are_no_settings_are_named_with_the_nearest_one(monkeypatch):
+    monkeypatch.setenv("FIRSTFAULT_DATABSE_URL", "postgresql://db/x")
+    monkeypatch.setenv("firstfault_zzzz", "1")
+    monkeypatch.setenv("firstfault_port", "9000")  # names may be written either way
+    assert misspelt() == [
+        "FIRSTFAULT_DATABSE_URL is no setting; did you mean FIRSTFAULT_DATABASE_URL?",
+        "firstfault_zzzz is no setting",
+    ]
+
+
+@pytest.mark.parametrize(
+    "name", ["CONFIG", "DOOR_PORT", "SERVICE_HOST", "SERVICE_PORT_HTTP", "PORT_8000_TCP_ADDR"]
+)
+def test_variables_of_compose_and_kubernetes_are_no_misspelt_settings(monkeypatch, name):
+    monkeypatch.setenv(f"FIRSTFAULT_{name}", "x")
+    assert misspelt() == []

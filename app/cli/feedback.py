@@ -24,15 +24,13 @@ def feedback(
     settings = configured()
     if not has_database(settings):
         raise UsageError("there are no diagnoses: no service has run here (FIRSTFAULT_DATA_DIR)")
-    from app.learn.word import weighed  # a database takes half a second to import
+    from app.cli.database import opened  # a database takes half a second to import
+    from app.learn.word import weighed
     from app.rulebook.load import load
-    from app.store.database import connect
     from app.store.diagnoses import Diagnoses
     from app.store.feedback import Feedbacks, Word
-    from app.store.migrate import migrate
 
-    engine = connect(settings.database)
-    migrate(engine)
+    engine = opened(settings, writes=True)
     Diagnoses(engine).find(id)
     feedbacks = Feedbacks(engine)
     book = load(settings.rules_dir, settings.cache_dir, settings.learned_dir)

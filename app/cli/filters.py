@@ -115,20 +115,17 @@ def _told(one: "KeptFilter") -> str:
 
 
 def _switch(ids: list[str], *, on: bool) -> None:
-    known = _filters()
+    known = _filters(writes=True)
     for id in ids:
         one = known.switch(id, on=on)
         print(printable(f"{one.id} {one.job_type}/{one.name}: {one.state}"))
 
 
-def _filters() -> "Filters":
+def _filters(*, writes: bool = False) -> "Filters":
     settings = configured()
     if not has_database(settings):
         raise UsageError("there are no filters: no service has run here (FIRSTFAULT_DATA_DIR)")
-    from app.store.database import connect
+    from app.cli.database import opened
     from app.store.filters import Filters
-    from app.store.migrate import migrate
 
-    engine = connect(settings.database)
-    migrate(engine)
-    return Filters(engine)
+    return Filters(opened(settings, writes=writes))

@@ -68,8 +68,10 @@ def rebuild() -> None:
 def _remembered(settings: Settings) -> "Remembered":
     if not has_memory(settings):
         raise UsageError("there is no memory: no service has run here (FIRSTFAULT_DATA_DIR)")
+    from app.cli.database import opened
     from app.cli.recall import Remembered
 
+    opened(settings).dispose()
     return Remembered(settings)
 
 

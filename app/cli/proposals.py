@@ -82,7 +82,7 @@ def _decide(id: str, state: "State", by: str | None, note: str) -> None:
     from app.learn.shelf import fill
 
     settings = configured()
-    known = _proposals(settings)
+    known = _proposals(settings, writes=True)
     if state == "approved":
         _check(known.find(id), known.approved(), settings)
     decided = known.decide(id, state, by or getpass.getuser(), note)
@@ -100,16 +100,13 @@ def _check(proposal: "Proposal", approved: Mapping[str, str], settings: Settings
         raise UsageError(f"it does not fit the rules of now: {unfit[written.name]}")
 
 
-def _proposals(settings: Settings) -> "Proposals":
+def _proposals(settings: Settings, *, writes: bool = False) -> "Proposals":
     if not has_database(settings):
         raise UsageError("there is nothing: no service has run here (FIRSTFAULT_DATA_DIR)")
-    from app.store.database import connect
-    from app.store.migrate import migrate
+    from app.cli.database import opened
     from app.store.proposals import Proposals
 
-    engine = connect(settings.database)
-    migrate(engine)
-    return Proposals(engine)
+    return Proposals(opened(settings, writes=writes))
 
 
 def _told(one: "Proposal") -> str:

@@ -63,9 +63,8 @@ def reclassify(
     output: Annotated[Output, typer.Option(help="How to print the outcome.")] = "text",
 ) -> None:
     """Judge old diagnoses again: what changes, and what failures cost by cause."""
+    from app.cli.database import opened
     from app.cli.outcome import print_outcome
-    from app.store.database import connect
-    from app.store.migrate import migrate
     from app.store.reclassifications import Reclassifications
     from app.store.run import Chosen
     from app.store.toll import toll
@@ -76,8 +75,7 @@ def reclassify(
     times = _seconds(since), _seconds(until)
     _check(folders or [], filtered, asking, resume)
     _check_there(settings, folders or [], *times)
-    engine = connect(settings.database)
-    migrate(engine)
+    engine = opened(settings, writes=True)
     runs = Reclassifications(engine)
     if resume:
         run = runs.reopen(resume)

@@ -5,6 +5,7 @@ import ipaddress
 import secrets
 import socket
 
+import structlog
 import uvicorn
 
 from app.api.app import create
@@ -12,10 +13,13 @@ from app.api.patience import Guarded
 from app.cli.configured import configured
 from app.errors import UsageError
 from app.service import Service
+from app.service.misspelt import misspelt
 from app.work import journal, worker
 
 _GRACE_SECONDS = 3  # for answers under way; a diagnosis needs none, it is taken up again
 _BACKLOG = 2048
+
+log = structlog.get_logger()
 
 
 def serve(
@@ -33,6 +37,8 @@ def serve(
     if not settings.tokens:
         _refuse_strangers(settings.host)
     journal.set_up("service")
+    for told in misspelt():
+        log.warning("a setting that nobody knows", detail=told)
     listener = _listen(settings.host, settings.port)
     with listener:
         app = create(Service(settings, prepare))

@@ -18,17 +18,16 @@ from typing import Literal
 
 import httpx
 import httpx2
-from alembic.script import ScriptDirectory
-from sqlalchemy import inspect, text
 
 from app.errors import FirstFaultError
 from app.memory.chroma import Server
 from app.reason.prompt import Prompts
 from app.rulebook.load import load
+from app.service.misspelt import misspelt
 from app.service.objects import object_store
 from app.settings import Settings
-from app.store.database import connect, transaction
-from app.store.migrate import MIGRATIONS
+from app.store.database import connect
+from app.store.migrate import form_of
 from app.work.objects import named
 
 Level = Literal["ok", "warn", "fail"]
@@ -71,6 +70,14 @@ def _version(package: str) -> str:
         return f"{package} (not installed)"
 
 
+def _settings(_: Settings) -> Iterator[Look]:
+    faults = misspelt()
+    for told in faults:
+        yield Look("settings", "warn", told, _REMEDIES["settings"])
+    if not faults:
+        yield Look("settings", "ok", "every variable FIRSTFAULT_… is one")
+
+
 def _disk(settings: Settings) -> Iterator[Look]:
     folder = settings.data_dir.absolute()
     there = next(path for path in (folder, *folder.parents) if path.exists())
@@ -90,22 +97,17 @@ def _database(settings: Settings) -> Iterator[Look]:
         return
     engine = connect(settings.database)
     try:
-        with transaction(engine) as connection:
-            known = inspect(connection).has_table("alembic_version")
-            query = text("select version_num from alembic_version")
-            found = connection.execute(query).scalar_one_or_none() if known else None
+        form = form_of(engine)
     finally:
         engine.dispose()
-    scripts = ScriptDirectory(str(MIGRATIONS))
-    head = scripts.get_current_head()
-    if found is not None and found not in {one.revision for one in scripts.walk_revisions()}:
-        told = f"is of a later version of firstfault ({found}, not {head})"
+    if form.state == "later":
+        told = f"is of a later version of firstfault ({form.found}, not {form.expected})"
         yield Look("database", "fail", told, "install the version that wrote it, or a later one")
-    elif found != head:
-        told = f"is at revision {found}, and will be brought to {head} at the next start"
-        yield Look("database", "warn", told, "keep a copy of it before that start")
+    elif form.state != "right":
+        told = f"is at revision {form.found}, and will be brought to {form.expected} at the next "
+        yield Look("database", "warn", f"{told}start", "keep a copy of it before that start")
     else:
-        yield Look("database", "ok", f"answers, and is at revision {head}")
+        yield Look("database", "ok", f"answers, and is at revision {form.expected}")
 
 
 def _rules(settings: Settings) -> Iterator[Look]:
@@ -227,6 +229,7 @@ def _dask(settings: Settings) -> Iterator[Look]:
 
 _LOOKS: dict[str, Callable[[Settings], Iterator[Look]]] = {
     "versions": _versions,
+    "settings": _settings,
     "disk": _disk,
     "database": _database,
     "rules": _rules,
@@ -240,6 +243,7 @@ _LOOKS: dict[str, Callable[[Settings], Iterator[Look]]] = {
 }
 _REMEDIES = {
     "versions": "install firstfault again",
+    "settings": "correct its name (docs/settings.md lists all), or unset it",
     "disk": "free some space, or set FIRSTFAULT_DATA_DIR to another folder",
     "database": "start the database, or correct FIRSTFAULT_DATABASE_URL",
     "rules": "`firstfault rules check` tells every fault; see FIRSTFAULT_RULES_DIR",

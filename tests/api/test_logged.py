@@ -3,6 +3,8 @@
 import json
 import logging
 
+from tests.api.server import running
+
 
 def lines(server, event: str) -> list[dict[str, object]]:
     """All lines about an event, of whatever process."""
@@ -22,3 +24,10 @@ def test_lines_of_a_worker_name_diagnosis_and_request(server, client):
     (other,) = lines(server, "of rain")
     assert other["diagnosis_id"] != line["diagnosis_id"]
     assert other["request_id"] != "night-shift-1"
+
+
+def test_a_misspelt_setting_is_told_of_at_the_start(tmp_path):
+    with running(tmp_path, log_root="/logs") as found:
+        (line,) = lines(found, "a setting that nobody knows")
+    assert "did you mean FIRSTFAULT_LOG_ROOTS?" in line["detail"]
+    assert (line["part"], line["level"]) == ("service", "warning")

@@ -1,3 +1,5 @@
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
@@ -7,7 +9,7 @@ from sqlalchemy.schema import CreateTable
 
 from app.errors import StoreError, UsageError
 from app.store.database import connect
-from app.store.migrate import migrate
+from app.store.migrate import form_of, migrate
 from app.store.tables import Table
 
 
@@ -40,6 +42,27 @@ def test_a_migration_that_breaks_off_leaves_nothing_and_can_be_repeated(engine, 
     assert sa.inspect(engine).get_table_names() == []
     migrate(engine)
     assert "diagnoses" in sa.inspect(engine).get_table_names()
+
+
+def test_processes_that_set_up_one_file_at_once_wait_for_the_first(tmp_path):
+    engines = [connect(f"sqlite:///{tmp_path / 'f.db'}") for _ in range(3)]
+    with ThreadPoolExecutor(3) as threads:
+        for done in [threads.submit(migrate, engine) for engine in engines]:
+            done.result()
+    assert form_of(engines[0]).state == "right"
+    for engine in engines:
+        engine.dispose()
+
+
+@pytest.mark.parametrize(("revision", "state"), [(None, "empty"), ("0003", "behind")])
+def test_the_form_of_a_database_is_known_and_not_changed(each_database, revision, state):
+    engine = connect(each_database)
+    if revision:
+        migrate(engine, revision)
+    for _ in range(2):
+        form = form_of(engine)
+        assert (form.found, form.state) == (revision, state)
+    engine.dispose()
 
 
 def test_a_database_of_a_later_version_is_refused(engine):
