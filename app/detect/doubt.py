@@ -128,12 +128,25 @@ def _hedged(before: str, matched: str, behind: str, *, general: bool) -> str | N
     """Find words of possibility, advice or condition in the sentence of a match."""
     words = _BEFORE_GENERAL if general else _BEFORE
     own = before[_last(_END, before) :]
-    found = words.search(own) or _LIST.search(before[_last(_SENTENCE_END, before) :])
+    found = words.search(own) or _LIST.search(before[_head_of_list(before) :])
     found = found or (words.search(matched) if general else None)
     found = found or (_BEHIND_GENERAL if general else _BEHIND).search(
         behind[: _first(_BREAK, behind)]
     )
     return found[0] if found else None
+
+
+# There are some potential root causes. (1) It was killed for memory. (2) It crashed.
+_ITEM = re.compile(r"\s*(?:\(?(?:\d{1,2}|[a-z])\)|[-*•])\s")
+
+
+def _head_of_list(before: str) -> int:
+    """Give where the sentence of a match begins, or, for an item of a list, that of its heading."""
+    begins = [0, *(found.end() for found in _SENTENCE_END.finditer(before))]
+    place = len(begins) - 1
+    while place and _ITEM.match(before, begins[place]):
+        place -= 1
+    return begins[place]
 
 
 # no uncorrectable errors   without a single GPU error
