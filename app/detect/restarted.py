@@ -20,10 +20,11 @@ _MOST_FIRST_LINES = 40
 _FEWEST_WORDS = 2
 _DIGITS = re.compile(r"[\dxa-f]*\d[\dxa-f]*")
 _WORD = re.compile(r"[^\W\d_]{3,}")
-# Many tracebacks are alike, as are usage texts; what stands further in goes on with what another
-# line began.
+# Many tracebacks are alike, as are usage texts and codes that native code hands upwards; what
+# stands further in goes on with what another line began.
 _TRACE = re.compile(
     r"\s|Traceback \(most recent call|During handling of|The above exception was|[Uu]sage: "
+    r"|frame #\d|.{0,120}\.(?:cc|cpp|cu|h|c):\d+ -> \d"
 )
 
 

@@ -35,6 +35,12 @@ def test_usage_texts_of_processes_that_refuse_their_arguments_are_no_beginnings(
     assert told([line(1, "starting two workers"), *lines], proofs=refused) == []
 
 
+def test_codes_that_native_code_hands_upwards_are_no_beginnings():
+    text = "hall-b:27255:27934 [0] NCCL INFO proxy.cc:698 -> 6"
+    lines = [line(1, text), line(2, "hall-b: completion with error 4"), line(3, text)]
+    assert told(lines, proofs=[2]) == []
+
+
 @pytest.mark.parametrize(
     "points",
     [
