@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -23,7 +23,7 @@ def locate(lines: Sequence[Line], marks: Sequence[Marked]) -> Located:
     told = _Told()
     for line in lines:
         told.by_line(line)
-    for mark in _of_the_whole_job(joined(marks)):
+    for mark in _of_the_whole_job(_of_ranks(joined(marks))):
         told.by_mark(mark)
     seen = {host for host in told.seen if not _ADDRESS.fullmatch(host)} or told.seen
     first = first_rank(marks, len(seen))
@@ -120,7 +120,7 @@ def exits(marks: Sequence[Marked]) -> tuple[Marked, ...]:
     """Give each process that ended once, with all that several reports tell of its pid."""
     found: list[Marked] = []
     of_pid: dict[tuple[str, str], int] = {}
-    for mark in joined(marks):
+    for mark in _of_ranks(joined(marks)):
         pid = mark.facts.get("pid")
         key = (pid or "", mark.facts.get("code", ""))
         if mark.kind not in ("exit", "place") or not {"code", "signal"} & set(mark.facts):
@@ -132,7 +132,34 @@ def exits(marks: Sequence[Marked]) -> tuple[Marked, ...]:
         if pid:
             of_pid[key] = len(found)
         found.append(mark)
-    return tuple(found)
+    told = {mark.facts.get("host") for mark in found if "local_rank" in mark.facts}
+    return tuple(mark for mark in found if not _is_of_an_agent(mark, told))
+
+
+def _is_of_an_agent(mark: Marked, told: Collection[str | None]) -> bool:
+    """Say whether a task ended by itself whose processes, on the same host, tell of their ends."""
+    facts = mark.facts
+    return facts.keys() == {"host", "code"} and facts["host"] in told
+
+
+def _of_ranks(marks: Iterable[Marked]) -> Iterator[Marked]:
+    """Take the numbers of a scheduler's tasks for ranks, unless each task is an agent of several.
+
+    An agent tells of its processes by their local ranks; `task 0` of srun is then the first node.
+    """
+    found = list(marks)
+    agents = any(mark.kind == "exit" and "local_rank" in mark.facts for mark in found)
+    for mark in found:
+        if agents and mark.kind == "exit" and _is_of_a_task(mark):
+            facts = {name: value for name, value in mark.facts.items() if name != "rank"}
+            yield replace(mark, facts=facts)
+        else:
+            yield mark
+
+
+def _is_of_a_task(mark: Marked) -> bool:
+    facts = mark.facts
+    return "host" in facts and "rank" in facts and not {"pid", "local_rank"} & set(facts)
 
 
 def _belongs(table: Marked, row: Marked) -> bool:

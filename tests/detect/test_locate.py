@@ -111,3 +111,25 @@ def test_a_process_ended_once_however_many_tell_of_it() -> None:
 def test_ends_without_a_process_number_are_kept_apart() -> None:
     found = exits([mark(1, "exit", rank="3", code="1"), mark(2, "exit", rank="4", code="1")])
     assert [one.facts["rank"] for one in found] == ["3", "4"]
+
+
+def test_a_task_that_is_the_agent_of_a_node_is_no_rank() -> None:
+    """Under torchrun, `task 0` of srun is a node: its eight ranks have their own numbers."""
+    tells = mark(1, "exit", host="hall-b", rank="10", local_rank="2", code="-6", pid="41")
+    agent = mark(30, "exit", host="hall-b", rank="1", code="1")
+    assert exits([tells, agent]) == (tells,)
+    assert locate([], [tells, agent]).host_of_rank == {10: "hall-b"}
+
+
+def test_an_agent_whose_processes_say_nothing_is_kept_by_its_host() -> None:
+    tells = mark(1, "exit", host="hall-a", rank="3", local_rank="3", code="1", pid="41")
+    agent = mark(30, "exit", host="hall-b", rank="1", code="1")
+    assert [told.facts for told in exits([tells, agent])] == [
+        tells.facts,
+        {"host": "hall-b", "code": "1"},
+    ]
+
+
+def test_tasks_are_ranks_where_no_agent_stands_between() -> None:
+    tasks = (mark(1, "exit", host="hall-b", rank="1", code="1"),)
+    assert exits(tasks) == tasks
