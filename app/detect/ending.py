@@ -22,6 +22,7 @@ _LOOKS_SO = ("stage", "sign", "hint")
 _SHARE_OF_A_STRIDE = 0.05  # of the total; what is printed more seldom tells too little
 _GOES_ON = 3  # steps after an end mark that take its word away; one does for a hint
 _FEWEST_STEPS = 2  # readings that make a counter
+_BEGUN = 0.5  # the share of a bar below which it was drawn anew
 
 
 def ending(marks: Sequence[Marked], points: Sequence[Point], lines: Sequence[Line] = ()) -> Ending:
@@ -132,8 +133,8 @@ def _steps_after(line: Line, points: Sequence[Point]) -> set[int]:
 def _counted_to_the_end(points: Sequence[Point]) -> Point | None:
     """Give the last reading, if it says that the last of all steps was made.
 
-    A bar that is drawn anew for each epoch proves nothing; such bars show a loss or name the epoch.
-    Nor does a counter behind which another one goes on with a loss.
+    A bar that is drawn anew for each epoch proves nothing; such bars show a loss, name the epoch,
+    or were seen to begin again. Nor does a counter behind which another one goes on with a loss.
     """
     own = [point for point in points if point.step is not None and not _evaluates(point)]
     if len(own) < _FEWEST_STEPS:
@@ -145,7 +146,8 @@ def _counted_to_the_end(points: Sequence[Point]) -> Point | None:
     if not counters:
         return None
     end = counters[-1]
-    reached = _is_reached(end, [p for p in counters if p.series == end.series])
+    of_end = [point for point in counters if point.series == end.series]
+    reached = _is_reached(end, of_end) and not _is_drawn_again(of_end)
     onward = [p for p in own if p.file == end.file and p.number > end.number and p.loss is not None]
     if not reached or not end.step or len(onward) >= _GOES_ON:
         return None
@@ -186,6 +188,14 @@ def _is_one_bar(counters: Sequence[Point]) -> bool:
     return (
         not last.counts and "epoch" not in last.series and len(steps) > 1 and steps == sorted(steps)
     )
+
+
+def _is_drawn_again(own: Sequence[Point]) -> bool:
+    """Say whether a bar came to its end and began again: one for each epoch, none for all."""
+    if "bar" not in own[-1].series:
+        return False
+    full = next((place for place, p in enumerate(own) if p.step == p.total_steps), len(own))
+    return any((point.step or 0) < _BEGUN * (point.total_steps or 0) for point in own[full:])
 
 
 def _counts_epochs(point: Point) -> bool:

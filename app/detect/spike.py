@@ -10,13 +10,15 @@ printed, the noise of the loss stands in for it: a model that diverged is thrown
 2204.02311) calls for a rollback only where the loss does not recover by itself.
 
 Of a few readings (one for each epoch, say) the noise cannot be told. There the rise must be plain:
-to a multiple of all of the last readings, and to stay there.
+to a multiple of all of the last readings, and to stay there. An explosion, to a thousand times what
+any reading said before, is plain after a single one.
 """
 
 import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from statistics import median
 
 from app.detect.tracks import Track
@@ -32,6 +34,8 @@ _TOGETHER = 5  # readings that have to come back together
 _FEWEST = 24
 _SHORT_PAST, _LONG_FUTURE = 8, 20  # with so little before it, a jump needs so much after it
 _FEWEST_AFTER = 3
+_EXPLOSION, _FAR_OUT = 1000.0, 100.0  # times the highest before, and the least level after it
+_FEWEST_EXPLODED = 5
 _FEWEST_PLAIN = 5  # readings before a jump that is plain to see
 _PLAIN_RISE, _SHORT_PLAIN_RISE = 2.0, 3.0  # the second with fewer readings behind it than that
 # By how much the level must have risen, by what the gradient norm did:
@@ -72,8 +76,9 @@ def jump(track: Track, lines: Sequence[Line]) -> Jump | None:
         return _norm_exploded(run)
     read = [point for point in run if point.loss is not None and math.isfinite(point.loss)]
     losses = [point.loss for point in read if point.loss is not None]
-    if len(losses) < _FEWEST:
-        found = _plain_jump(losses, read)
+    exploded = _explosion(losses, read)
+    if exploded or len(losses) < _FEWEST:
+        found = exploded or _plain_jump(losses, read)
         return found if found and not _was_planned(read[0], found, lines) else None
     if not _is_worth_a_look(losses):
         return None
@@ -85,6 +90,19 @@ def jump(track: Track, lines: Sequence[Line]) -> Jump | None:
         place += _LEVEL if found else 1  # behind a planned change the new level counts
     found = _climbed(losses, read)
     return found if found and not _was_planned(read[0], found, lines) else None
+
+
+def _explosion(losses: Sequence[float], read: Sequence[Point]) -> Jump | None:
+    """Find where a loss leapt by orders of magnitude, from one reading to all that follow."""
+    lowest = list(accumulate(reversed(losses), min))[::-1]
+    highest = 0.0
+    for place, loss in enumerate(losses[: max(0, len(losses) - _FEWEST_EXPLODED + 1)]):
+        if highest > 0 and lowest[place] >= max(_EXPLOSION * highest, _FAR_OUT):
+            before, rest = losses[:place], losses[place:]
+            grown = _norm_growth(read[:place], read[place:])
+            return Jump(read[place], median(before), median(rest), len(rest), grown)
+        highest = max(highest, loss)
+    return None
 
 
 def _plain_jump(losses: Sequence[float], read: Sequence[Point]) -> Jump | None:

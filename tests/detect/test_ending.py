@@ -120,3 +120,14 @@ def test_a_hint_falls_where_the_counter_has_steps_to_go():
     assert ending([said("hint")], run(losses(40), total=1000)).finished is None
     assert ending([said("hint")], run(losses(40), total=405)).finished == "wrapper"
     assert ending([said("trainer")], run(losses(40), total=1000)).finished == "trainer"
+
+
+def test_a_bar_that_began_again_counts_one_epoch_whatever_it_is_called():
+    steps = [10, 300, 600, 20, 310, 600]
+    drawn = [
+        replace(point, step=step, total_steps=600, loss=None)
+        for point, step in zip(run([None] * 6, series="bar of 600"), steps, strict=True)
+    ]
+    evaluated = run([0.4], series="eval bar of 80", line=60)
+    assert ending([], drawn + evaluated).finished is None
+    assert ending([], drawn[:3] + evaluated).finished == "wrapper"

@@ -193,3 +193,16 @@ def test_of_a_few_epochs_little_is_believed(end):
 
 def test_a_loss_that_was_as_high_just_before_did_not_jump():
     assert jump(track([2.1, 9.0, 1.8, 2.2, 8.1, 1.9, 9.2, 8.8, 9.1, 9.0], every=1), []) is None
+
+
+@pytest.mark.parametrize("before", [1, 2, 30])
+def test_a_loss_that_explodes_is_found_however_little_stands_before_it(before):
+    healthy = losses(before, low=0.1, top=0.3)
+    jumped_up = jump(track([*healthy, 25_000, 76_000, 29_000, 135_000, 437_000, 1_200_000]), ())
+    assert jumped_up is not None
+    assert jumped_up.onset.step == (before + 1) * 10
+
+
+@pytest.mark.parametrize("after", [[900.0] * 4, [900.0, 800.0, 0.2, 0.2, 0.2, 0.1], [60.0] * 8])
+def test_it_must_stay_up_be_far_out_and_be_told_again(after):
+    assert jump(track([0.05, *after]), ()) is None
