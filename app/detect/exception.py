@@ -106,6 +106,7 @@ _CARRIERS = frozenset(
         "RayTaskError",
         "RemoteTraceback",
         "RetryError",
+        "SimplifiedTraceback",
         "UnfilteredStackTrace",
         "_RemoteTraceback",
     }

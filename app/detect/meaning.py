@@ -180,7 +180,7 @@ def _by_class(raised: Raised, texts: Sequence[str], compiled: Compiled) -> Itera
         spelled = (source for source in (signal.message, signal.code) if source)
         weight = sum(literal_weight(compiled.rulebook.patterns[source]) for source in spelled)
         if signal.general:
-            yield (_BY_PLAIN_WORDS, named, _MORE_THAN_ECHOES), signal, facts
+            yield (_BY_PLAIN_WORDS, named, _MORE_THAN_ECHOES + narrowed), signal, facts
         else:
             yield (level, narrowed + named, weight), signal, facts
 
@@ -202,12 +202,13 @@ def _narrowed(
             if found is None:
                 return None
             facts |= found
-    if signal.raised_in:
-        last = own_frames(raised.frames)[-_RAISER_AND_CALLER:]
-        met = [compiled.match(signal.raised_in, frame) for frame in last]
-        if len(met) < _RAISER_AND_CALLER or None in met:
-            return None
-        facts |= met[-1] or {}
+    for source, depth in ((signal.raised_by, 1), (signal.raised_in, _RAISER_AND_CALLER)):
+        if source:
+            last = own_frames(raised.frames)[-depth:]
+            met = [compiled.match(source, frame) for frame in last]
+            if len(met) < depth or None in met:
+                return None
+            facts |= met[-1] or {}
     return facts
 
 

@@ -43,14 +43,15 @@ class SignalForm(Form):
     `match` is one regex or several of which any suffices; `unless` vetoes. `after` must have met a
     line at most `within` lines before, from the same printer. An exception signal names classes
     (`*` for any); `message`, `frames` and `code`, the source line that raised it, narrow it, and so
-    does `raised_in`, which the frame that raised it and its caller must both meet. Of the signals
-    that fit one exception the most specific one is taken. Named groups become facts;
-    `timeout_ms` and `timeout_s` set how far back the trouble began. `suspect` says whom the line
-    accuses: its printer, the `{peer}` that it names, or nobody. `refines` lists what is the same
-    event told with less detail. `despite` lists the doubts that do not weaken this signal: it means
-    such lines. A context becomes a clue within its `window_before` and never else. `lookback` is
-    the wait in seconds that a line stands for without naming it. A `general` one looks for plain
-    words that any program may print: it falls by less, and what is specific goes before it.
+    do `raised_by`, which the frame that raised it must meet, and `raised_in`, which its caller must
+    meet as well. Of the signals that fit one exception the most specific one is taken. Named groups
+    become facts; `timeout_ms` and `timeout_s` set how far back the trouble began. `suspect` says
+    whom the line accuses: its printer, the `{peer}` that it names, or nobody. `refines` lists what
+    is the same event told with less detail. `despite` lists the doubts that do not weaken this
+    signal: it means such lines. A context becomes a clue within its `window_before` and never else.
+    `lookback` is the wait in seconds that a line stands for without naming it. A `general` one
+    looks for plain words that any program may print: it falls by less, and what is specific goes
+    before it.
     """
 
     name: Name
@@ -60,6 +61,7 @@ class SignalForm(Form):
     exception: Lines = ()
     message: Regex | None = None
     frames: Regex | None = None
+    raised_by: Regex | None = None
     raised_in: Regex | None = None
     code: Regex | None = None
     unless: Regex | None = None
@@ -87,7 +89,7 @@ class SignalForm(Form):
     @property
     def narrowing(self) -> tuple[str, ...]:
         """The regexes that narrow the exceptions of the named classes."""
-        given = (self.message, self.frames, self.raised_in, self.code)
+        given = (self.message, self.frames, self.raised_by, self.raised_in, self.code)
         return tuple(source for source in given if source)
 
     @model_validator(mode="after")
@@ -95,7 +97,7 @@ class SignalForm(Form):
         if bool(self.match) == bool(self.exception):
             raise ValueError("give either `match` or `exception`")
         if self.narrowing and not self.exception:
-            raise ValueError("`message`, `frames`, `raised_in` and `code` belong to `exception`")
+            raise ValueError("`message`, `frames`, `raised_…` and `code` belong to `exception`")
         if (self.after is None) != (self.within == 0):
             raise ValueError("`after` and `within` go together")
         if self.window_before and self.strength != "context":

@@ -102,6 +102,16 @@ jax.errors.JaxRuntimeError: INTERNAL: error calling callback: Traceback (most re
     row["tokens"]
 KeyError: 'tokens'
 """,
+    "note_of_left_out_frames": """
+jax.errors.SimplifiedTraceback: For simplicity, JAX has removed its internal frames.
+
+The above exception was the direct cause of the following exception:
+
+Traceback (most recent call last):
+  File "/opt/tern/train.py", line 40, in main
+    row["tokens"]
+KeyError: 'tokens'
+""",
     "hydra_without_its_cause": """
 Traceback (most recent call last):
   File "/opt/tern/train.py", line 9, in <module>

@@ -114,6 +114,33 @@ def test_code_between_two_libraries_is_known_by_the_raiser_and_its_caller(
     assert found.facts.get("key") == ("yarn" if expected == "between" else None)
 
 
+@pytest.mark.parametrize(
+    ("frames", "expected"),
+    [
+        ((), "key"),
+        ((f"{LIBS}/loom/a.py:1:weave",), "inside"),
+        (("/opt/tern/train.py:71:main", f"{LIBS}/loom/a.py:1:weave"), "inside"),
+        (("/opt/tern/train.py:71:main", f"{LIBS}/loom/a.py:1:weave", *CALL), "inside"),
+        ((f"{LIBS}/loom/a.py:1:weave", "/opt/tern/train.py:71:main"), "key"),
+    ],
+)
+def test_code_inside_a_library_is_known_by_the_raiser_alone(
+    frames: tuple[str, ...], expected: str
+) -> None:
+    inside = a_signal("inside", "Key", exception="KeyError", raised_by=r"/site-packages/")
+    (found, *_) = understood("x", compiled(CLASS, inside), frames=frames)
+    assert found.signal == expected
+
+
+def test_of_general_signals_the_narrower_one_tells_what_an_exception_means() -> None:
+    wide = a_signal("wide", "Key", exception="KeyError", general=True)
+    narrow = a_signal("narrow", "Key", exception="KeyError", raised_by=LIBS, general=True)
+    rules = compiled(wide, narrow)
+    for frame, signal in ((f"{LIBS}/loom/a.py:1:weave", "narrow"), ("/opt/a.py:1:main", "wide")):
+        (found, *_) = understood("x", rules, frames=(frame,))
+        assert found.signal == signal
+
+
 def test_an_exception_is_sighted_once_however_many_signals_its_lines_meet() -> None:
     found = understood("column of the pump table", compiled(TEXT, PROVEN, CLASS, ANY))
     assert [(s.signal, s.line.number) for s in found] == [("proven", 1), ("proven", 2)]
