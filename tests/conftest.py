@@ -6,16 +6,14 @@ from pathlib import Path
 import pytest
 
 from app.rulebook.compiled import Compiled
-from app.rulebook.load import load
+from tests.own_rules import COMPILED
 from tests.postgres import MISSING, Postgres, postgres
-
-RULES = Path(__file__).parent.parent / "rules"
 
 
 @pytest.fixture(scope="session")
 def compiled() -> Compiled:
     """The project's own rulebook, ready to run."""
-    return Compiled(load(RULES))
+    return COMPILED
 
 
 @pytest.fixture(scope="session")

@@ -2,19 +2,16 @@
 
 import threading
 import time
-from pathlib import Path
 
 import pytest
 
 from app.errors import SourceError
 from app.following import follow
 from app.read.follow import Following
-from app.rulebook.compiled import Compiled
-from app.rulebook.load import load
 from app.written import Routine
 from tests.logagent.formats import FORMATS, write
+from tests.own_rules import COMPILED
 
-COMPILED = Compiled(load(Path(__file__).parents[1] / "rules"))
 ORBIT = FORMATS[0]
 FILTERS = [Routine(name, match) for name, match, _, _ in ORBIT.filters]
 

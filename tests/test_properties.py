@@ -7,7 +7,6 @@ import os
 import re
 import struct
 import threading
-from pathlib import Path
 
 import pytest
 from backports import zstd
@@ -17,11 +16,9 @@ from hypothesis import strategies as st
 from app.errors import SourceError, SourceNotFound, SourceTooLarge
 from app.model import Job
 from app.pipeline import Limits, diagnose
-from app.rulebook.compiled import Compiled
-from app.rulebook.load import load
 from app.token_count import tokens
+from tests.own_rules import COMPILED
 
-COMPILED = Compiled(load(Path(__file__).parent.parent / "rules"))
 CODE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 STORY = [
     "[rank0]: Traceback (most recent call last):",

@@ -4,15 +4,11 @@ Every line that a probe meets costs a callback and is kept as evidence. A signal
 bare number, another for `loss scale`: each met every metric line and halved the speed of the scan.
 """
 
-from pathlib import Path
-
 import pytest
 
 from app.compress.scan import Scanner
-from app.rulebook.compiled import Compiled
-from app.rulebook.load import load
+from tests.own_rules import COMPILED
 
-COMPILED = Compiled(load(Path(__file__).parents[1] / "rules"))
 ROUTINE = [
     (rule.name, line)
     for rule in COMPILED.rulebook.filters

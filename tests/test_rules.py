@@ -23,14 +23,12 @@ from app.rulebook.cause import CauseForm, Example
 from app.rulebook.compiled import Compiled
 from app.rulebook.form import Form
 from app.rulebook.lines import BenignFile, FilterForm, MarkFile
-from app.rulebook.load import load
 from app.rulebook.places import read
 from app.rulebook.signal import SignalFile
+from tests.own_rules import COMPILED
+from tests.places import ROOT, RULES
 
-ROOT = Path(__file__).parent.parent
-RULES = ROOT / "rules"
 COMPLETED = sorted((ROOT / "fixtures" / "Completed").glob("*.log"))
-COMPILED = Compiled(load(RULES))
 ROUTINE = 45, 205  # lines before and after, so that neither end of the log is kept for itself
 
 

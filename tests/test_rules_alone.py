@@ -13,12 +13,10 @@ import pytest
 
 from app.model import Primary, Strength
 from app.pipeline import diagnose
-from app.rulebook.compiled import Compiled
-from app.rulebook.load import load
 from app.rulebook.signal import Signal
-from tests.conftest import RULES
+from tests.own_rules import COMPILED
 
-BOOK = load(RULES)
+BOOK = COMPILED.rulebook
 _PROOFS = {
     "CUDAError": "RuntimeError: CUDA error: an illegal memory access was encountered",
     "KeyError": 'Traceback (most recent call last):\n  File "/w/a.py", line 3, in <module>\n'
@@ -34,13 +32,8 @@ srun: error: n-1: task 0: Exited with exit code 1
 
 
 @cache
-def _compiled() -> Compiled:
-    return Compiled(BOOK)
-
-
-@cache
 def _verdict(log: str) -> Primary:
-    return diagnose([BytesIO(log.encode())], _compiled()).verdict.primary
+    return diagnose([BytesIO(log.encode())], COMPILED).verdict.primary
 
 
 def _hits(emitter: str, *strengths: Strength) -> Iterator[tuple[Signal, str]]:

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import httpx2
 
+from tests.places import CACHE
+
 FAKE = (str(Path(__file__).with_name("fake_server.py")),)
 REAL = ("-m", "app.cli.main", "serve")
 
@@ -49,7 +51,8 @@ def start(
     **settings: object,
 ) -> Server:
     """Start a server and wait for the line with its URL."""
-    chosen = {"data_dir": data, "cache_dir": data / "cache", "port": 0, "workers": 1, **settings}
+    cache = data / "cache" if "rules_dir" in settings else CACHE
+    chosen = {"data_dir": data, "cache_dir": cache, "port": 0, "workers": 1, **settings}
     env = {k: v for k, v in os.environ.items() if not k.startswith("FIRSTFAULT_")}
     env |= {f"FIRSTFAULT_{name.upper()}": str(value) for name, value in chosen.items()}
 

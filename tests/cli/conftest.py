@@ -3,12 +3,13 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import Command
+from tests.places import CACHE
 from tests.small_rules import write_rules
 
 
 @pytest.fixture(scope="session")
-def firstfault(tmp_path_factory: pytest.TempPathFactory) -> Command:
-    return Command(tmp_path_factory.mktemp("cache"))
+def firstfault() -> Command:
+    return Command(CACHE)
 
 
 @pytest.fixture

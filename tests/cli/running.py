@@ -57,5 +57,5 @@ class Command:
         return told.err
 
     def with_rules(self, rules: Path) -> "Command":
-        """Give the same command with another folder of rules."""
-        return Command(self.cache, rules)
+        """Give the same command with another folder of rules, and with a cache beside it."""
+        return Command(rules.parent / "cache", rules)

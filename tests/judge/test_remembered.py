@@ -1,5 +1,4 @@
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -7,7 +6,7 @@ from app.incident import Precedent, Recalled
 from app.judge.remembered import remembered
 from app.model import Primary, Verdict
 from app.recover.precedent import by_precedent
-from app.rulebook.load import load
+from tests.own_rules import COMPILED
 
 PRIMARY = Primary("Unknown", "outcome", None, None, "low", "fp", "the log does not say", None)
 PRECEDENTS = (
@@ -19,7 +18,7 @@ PRECEDENTS = (
 
 @pytest.fixture(scope="module")
 def rulebook():
-    return load(Path(__file__).parent.parent.parent / "rules")
+    return COMPILED.rulebook
 
 
 def recalled(cause):

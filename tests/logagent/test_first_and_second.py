@@ -7,13 +7,10 @@ import pytest
 
 from app.reason.forms import FilterReply
 from app.reason.log_agent import judged
-from app.rulebook.compiled import Compiled
-from app.rulebook.load import load
 from app.work.evidence import evidence_of_rules, evidence_of_stories
 from tests.logagent.first_and_second import BUDGET, ROOT, both, poison
 from tests.logagent.formats import FORMATS
-
-COMPILED = Compiled(load(ROOT / "rules"))
+from tests.own_rules import COMPILED
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["named", "recognised"])
@@ -57,7 +54,7 @@ def test_of_what_the_model_wrote_the_good_is_kept_and_no_poison(form, shown):
 @pytest.fixture(scope="module")
 def evidence():
     stories = evidence_of_stories(ROOT / "fixtures")
-    return [*evidence_of_rules(load(ROOT / "rules")), *stories]
+    return [*evidence_of_rules(COMPILED.rulebook), *stories]
 
 
 @pytest.mark.parametrize("number", range(5))

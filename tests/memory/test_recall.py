@@ -2,13 +2,9 @@
 
 from pathlib import Path
 
-import pytest
-
 from app.answer import answer
 from app.incident import Precedent, Recalled
 from app.pipeline import diagnose
-from app.rulebook.compiled import Compiled
-from app.rulebook.load import load
 
 ROOT = Path(__file__).parent.parent.parent
 UNKNOWN = """\
@@ -29,12 +25,6 @@ class Answering:
     def nearest(self, snippet):
         self.asked.append(snippet.lines)
         return self.recalled
-
-
-@pytest.fixture(scope="module")
-def compiled(tmp_path_factory):
-    cache = tmp_path_factory.mktemp("cache")
-    return Compiled(load(ROOT / "rules", cache), cache)
 
 
 def told(tmp_path, text, compiled, memory):

@@ -1,6 +1,5 @@
 import re
 from functools import cache
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -10,18 +9,16 @@ from app.compress.scan import Scanner
 from app.rulebook.compiled import TRACE
 from app.rulebook.edges import possible
 from app.rulebook.factor import factor
-from app.rulebook.load import load
 from app.rulebook.spelling import spell
 from app.rulebook.syntax import read
 from app.rulebook.tree import bare, chain, weight, width
-
-RULES = Path(__file__).parents[2] / "rules"
+from tests.own_rules import COMPILED
 
 
 @cache
 def told():
     """Each pattern that the scan looks for, with the lines that its rule must hit."""
-    book = load(RULES)
+    book = COMPILED.rulebook
     rules = [*book.signals, *book.marks, *(rule for rule in book.filters if rule.do == "keep")]
     return [
         (source, [line for hit in rule.hits for line in hit.splitlines()])
