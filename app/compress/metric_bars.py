@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 
 _LONGEST_NAME = 120
-# 1.90s/it | 2.4it/s | ?it/s | but not examples/s, B/s
-_PACE = re.compile(r"(?:it|iter|step|batch)s?/s|s/(?:it|iter|step|batch)")
+# 1.90s/it | 2.4it/s | ?it/s | 4.8s/ba | but not examples/s, B/s
+_PACE = re.compile(r"(?:it|iter|step|batch)s?/s|s/(?:it|iter|step|batch)|(?<![a-z])ba/s|s/ba\b")
 # Loading checkpoint shards:  33%| | Map: 100%| | Tokenizing train dataset:  10%|
 _OTHER_WORK = re.compile(
     r"load|generat|token|map|filter|fetch|resolv|sav|writ|read|pack|process|cach|convert|compil|"

@@ -40,6 +40,8 @@ class Block:
     step: int | None
     total: int | None
     last: int
+    epoch: int | None = None
+    epochs: int | None = None
     told: bool = False
     loss: float | None = None
     loss_key: str = ""

@@ -20,7 +20,7 @@ from app.compress.metric_memory import Block, Memory, Place
 from app.compress.metric_tables import Row, Table, table
 from app.compress.metric_tongues import in_english
 from app.compress.metrics import Recipe, recipe
-from app.compress.thinning import Tracks
+from app.compress.thinning import Track, Tracks
 from app.model import Point
 
 _LONGEST = 16_384
@@ -167,7 +167,8 @@ class SeriesReader:
         step, total = _progress(how, parts)
         if how.opens:
             self._close(memory)
-            memory.block = Block(how, place, step, total, place.number)
+            epoch, epochs = _epoch(how, parts, None)
+            memory.block = Block(how, place, step, total, place.number, epoch, epochs)
             return
         loss = number(parts[how.loss]) if how.loss else None
         grad_norm = _norm(parts[how.grad_norm]) if how.grad_norm else None
@@ -202,9 +203,7 @@ class SeriesReader:
             "epochs" if how.by_epoch else "",
         )  # fmt: skip
         epoch, epochs = _epoch(how, parts, block)
-        if epoch is not None and step is not None and total is not None:
-            point = track.over_epochs(point, epoch, epochs or self._goals.epochs)
-        track.held.add(point)
+        track.held.add(self._counted(point, track, epoch, epochs))
 
     def _take_row(self, row: Row, place: Place) -> None:
         kind = f"{self._table.kind} {row.column}" if self._table else row.column
@@ -230,8 +229,13 @@ class SeriesReader:
         point = block.point() if block is not None else None
         if point is not None:
             track = self._tracks.track(point.file, point.rank, point.series)
-            if track is not None:
-                track.held.add(point)
+            if track is not None and block is not None:
+                track.held.add(self._counted(point, track, block.epoch, block.epochs))
+
+    def _counted(self, point: Point, track: Track, epoch: int | None, epochs: int | None) -> Point:
+        if epoch is None or point.step is None or point.total_steps is None:
+            return point
+        return track.over_epochs(point, epoch, epochs or self._goals.epochs)
 
     def _is_of_eval(self, point: Point) -> bool:
         total = point.total_steps

@@ -124,8 +124,9 @@ class Track:
         last = epochs - (self._first == 0) if epochs else None
         left = None if last is None else max(0, last - epoch)
         if not passed:
-            # Steps may be counted over epochs already.
-            return replace(point, counts="epoch") if left else point
+            # Steps may be counted over epochs already, which a single epoch does not tell.
+            others = epoch == self._first if left is None else left > 0
+            return replace(point, counts="epoch") if others else point
         total = passed + length * (1 + (left or 0))
         counts: Literal["epoch", "all"] = "epoch" if left is None else "all"
         return replace(point, step=step + passed, total_steps=total, counts=counts)

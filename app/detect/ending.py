@@ -100,7 +100,7 @@ def _in_words(mark: Marked) -> str:
 def _has_steps_to_go(points: Sequence[Point]) -> bool:
     """Say whether the last counter of steps stands where more than its usual stride is left."""
     counters = [point for point in points if point.total_steps and not _evaluates(point)]
-    if not counters or _counts_epochs(counters[-1]):
+    if not counters or (not counters[-1].counts and _counts_epochs(counters[-1])):
         return False
     end = counters[-1]
     own = [p.step or 0 for p in counters if (p.file, p.series) == (end.file, end.series)]

@@ -32,6 +32,7 @@ _USUAL_TIMES = 20.0
 _LEAST_SECONDS = 60.0
 _LONG_WORK_SECONDS = 3600.0
 _BEATS_WITHOUT_STEPS = 5
+_FEWEST_BOUNDED = 10  # readings that a pace without clocks needs
 _TOLD_AGAIN = 5  # readings of one step, and of others before it
 _GOES_ON_IN_MOST = 2  # so many printers go on for each one that fell silent
 KILLS = ("Cancelled", "TimeLimitExceeded", "Preempted", "Unknown")
@@ -80,7 +81,7 @@ def stall(
     last = _first_of_the_last_step(track) if track else None
     if last and (_is_at_its_end(last) or _failed_after(last, found)):
         return None
-    known = _pace(track, times, timeline) if track else None
+    known = (_pace(track, times, timeline) or _slowest_pace(track, timeline)) if track else None
     if track and known is None:
         return None
     silence = _silence(last, timeline, times, _places_of_ends(found, marks), _watchers(found))
@@ -128,6 +129,21 @@ def _pace(
 ) -> Pace | None:
     """Measure the steps by their own clock, else by that of the lines among them."""
     return pace(track, times) or pace(track, with_carried(times, track.points, timeline))
+
+
+def _slowest_pace(track: Track, timeline: Sequence[Clocked]) -> Pace | None:
+    """Bound the pace of steps without a clock by those of the lines before and after all of them.
+
+    No step took longer than all together, nor does less than an hour count for long.
+    """
+    run = track.run()
+    own = [c for c in timeline if c.line.file == run[0].file]
+    before = [c.time for c in own if c.line.number < run[0].number]
+    behind = [c.time for c in own if c.line.number > run[-1].number]
+    if len(run) < _FEWEST_BOUNDED or not before or not behind:
+        return None
+    longest = max(behind[0] - before[-1], _LONG_WORK_SECONDS / _LONGEST_TIMES)
+    return Pace(longest / len(run), longest)
 
 
 def _time(point: Point, times: Mapping[tuple[int, int], float]) -> float | None:

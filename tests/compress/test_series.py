@@ -334,7 +334,30 @@ def test_steps_of_an_epoch_are_counted_up_to_the_last_epoch_that_is_named():
 
 def test_of_epochs_whose_number_is_unknown_none_is_the_last():
     found = read("epoch [1][900/900] loss: 2.0", "epoch [2][900/900] loss: 1.0")
-    assert [p.counts for p in found] == ["", "epoch"]
+    assert [p.counts for p in found] == ["epoch", "epoch"]
+
+
+def test_a_count_that_rises_with_the_epochs_is_of_all_of_them():
+    found = read("epoch [1][900/2700] loss: 2.0", "epoch [3][2700/2700] loss: 1.0")
+    assert [(p.step, p.total_steps, p.counts) for p in found][1] == (2700, 2700, "")
+
+
+def test_the_heads_of_blocks_count_within_their_epoch():
+    def block(epoch, batch):
+        return [f"[epoch={epoch}][batch={batch}/90]:", "     Train loss/train/total: 2.3101"]
+
+    found = read(*block(0, 89), *block(0, 90), *block(1, 1))
+    assert [(p.step, p.total_steps, p.counts) for p in found] == [
+        (89, 90, "epoch"),
+        (90, 90, "epoch"),
+        (91, 180, "epoch"),
+    ]
+
+
+def test_a_bar_may_count_batches_by_two_letters():
+    bar = "train  Epoch  0:   50%|##   | 45/90 [03:36<03:36,  4.80s/ba, loss/train/total=2.5]"
+    found = read(bar, bar.replace("4.80s/ba", "2.10ba/s").replace("45/90", "46/90"))
+    assert [(p.step, p.total_steps, p.loss) for p in found] == [(45, 90, 2.5), (46, 90, 2.5)]
 
 
 def test_an_epoch_that_was_announced_as_the_last_is_the_end():

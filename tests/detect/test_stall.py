@@ -208,3 +208,19 @@ def test_a_step_that_is_told_again_and_again_was_made_when_it_was_told_first():
     assert found is not None
     assert found.last_step is LAST_STEP
     assert found.silence.seconds == 1800
+
+
+@pytest.mark.parametrize(("minutes", "stalled"), [(50, False), (70, True)])
+def test_steps_without_any_clock_took_no_longer_than_all_of_them_together(minutes, stalled):
+    untimed = [replace(p, time=None, number=p.number + 1) for p in run(losses(40))]
+    printed = [line(1, "training begins", time=START)]
+    printed += [line(p.number, f"step {p.step} loss 2.1") for p in untimed]
+    beaten = beats(50, minutes, since=START + 600, every=60)
+    assert (found_in(printed + beaten, points=untimed) is not None) is stalled
+
+
+def test_a_long_training_without_any_clock_asks_for_a_longer_silence():
+    untimed = [replace(p, time=None, number=p.number + 1) for p in run(losses(40))]
+    printed = [line(1, "training begins", time=START)]
+    beaten = beats(50, 120, since=START + 6000, every=60)
+    assert found_in(printed + beaten, points=untimed) is None
