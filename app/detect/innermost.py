@@ -9,8 +9,9 @@ from collections.abc import Sequence
 
 _HANDS_ON = re.compile(
     r"/torch/(?:nn/modules/module|nn/parallel/\w+|_tensor|_utils|utils/_contextlib|utils/checkpoint"
-    r"|_dynamo/\w+|_compile|autograd/\w+|distributed/(?:fsdp|elastic)/[\w/]+"
-    r"|utils/data/[\w/]+)\.py:"
+    r"|_(?:dynamo|inductor|functorch|subclasses|prims|refs|decomp|higher_order_ops)/[\w/]+|fx/[\w/]+"
+    r"|_compile|_ops|_meta_registrations|autograd/\w+|distributed/(?:fsdp|elastic)/[\w/]+"
+    r"|utils/(?:data/[\w/]+|_stats|_python_dispatch))\.py:"
     r"|/deepspeed/(?:runtime/engine|utils/nvtx)\.py:|/accelerate/utils/operations\.py:"
     r"|/peft/peft_model\.py:|/(?:multiprocess|multiprocessing|concurrent|ray|click|fire|hydra)/"
     r"|/datasets/(?:arrow_dataset|iterable_dataset|dataset_dict|fingerprint|utils/py_utils)\.py:"
