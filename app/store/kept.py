@@ -62,7 +62,10 @@ def _is_known(connection: Connection, rules: str) -> bool:
 
 
 def keep(connection: Connection, id: str, rules: str, data: bytes | None) -> None:
-    """Keep the log of an answer, in the place of what was kept, within its transaction."""
+    """Keep the log of an answer, in the place of what was kept, within its transaction.
+
+    Where there is nothing to be kept, what was kept is of another log and goes all the same.
+    """
     connection.execute(delete(KeptLogRow).where(KeptLogRow.diagnosis_id == id))
-    if data is not None:
+    if data:
         connection.execute(insert(KeptLogRow).values(diagnosis_id=id, rules=rules, data=data))

@@ -47,7 +47,7 @@ class Outcome:
     blames: tuple[Blame, ...] = ()
     remembered: Remembered | None = None
     seen: Seen | None = None
-    kept: bytes | None = None  # the compressed log
+    kept: bytes | None = None  # the compressed log; empty where it is too large, None as before
     seconds: Mapping[str, float] = field(default_factory=dict)
 
 

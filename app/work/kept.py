@@ -25,10 +25,10 @@ def _form() -> TypeAdapter[Compressed]:
     return TypeAdapter(Compressed)
 
 
-def pack(log: Compressed) -> bytes | None:
-    """Give the bytes of a compressed log; None where they are too many to be kept."""
+def pack(log: Compressed) -> bytes:
+    """Give the bytes of a compressed log; empty where they are too many to be kept."""
     data = zstd.compress(json.dumps(asdict(log)).encode(), _LEVEL)  # JSON as Python has it: NaN
-    return data if len(data) <= MOST_BYTES else None
+    return data if len(data) <= MOST_BYTES else b""
 
 
 def unpack(data: bytes, patterns: Sequence[str], compiled: Compiled) -> Compressed | None:
