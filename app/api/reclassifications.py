@@ -15,7 +15,7 @@ from pydantic import (
     StringConstraints,
     model_validator,
 )
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from app.api.forms import Id, Text, Time, seconds
 from app.api.problems import declared
@@ -29,9 +29,6 @@ router = APIRouter(prefix="/v1/reclassifications", tags=["reclassifications"])
 RunId = Annotated[str, StringConstraints(pattern=r"^rc_[0-7][0-9A-HJKMNP-TV-Z]{25}$")]
 _FAULTS = declared(401, 403, 404, 429, 500, 503)
 _BEGIN_FAULTS = declared(400, 401, 403, 404, 413, 422, 429, 500, 503)
-
-
-_MOST_IN_CSV = 100_000
 
 Cursor = Annotated[str, StringConstraints(max_length=8192, pattern=r"^[^\x00]*$")]
 Limit = Annotated[int, Field(ge=0, le=1_000_000_000)]
@@ -109,7 +106,10 @@ class RunOut(BaseModel):
     done: int
     from_kept: int
     from_logs: int
-    unread: int = Field(description="whose log is gone and was not kept; they stay as they are")
+    unread: int = Field(
+        description="whose log is gone and was not kept, or could not be judged; they stay as they "
+        "are"
+    )
     asked: int = Field(description="that rules left in doubt and a model was to be asked about")
     unheard: int = Field(description="of these, those without an answer; rules stand")
     calls: int = Field(description="to the model")
@@ -119,7 +119,10 @@ class RunOut(BaseModel):
 
 
 class ChangeOut(BaseModel):
-    """A verdict that came out otherwise; of a log that was never stored, the verdict."""
+    """A verdict that came out otherwise; of a log that was never stored, the verdict.
+
+    Without a `cause` the log could not be judged, for the reason in `why`; what was there stays.
+    """
 
     diagnosis_id: Id | None
     log: str | None
@@ -147,8 +150,10 @@ class TollOut(BaseModel):
 class RunWhole(RunOut):
     """A run with its outcome; further changes are at `/changes`."""
 
-    changed: tuple[ChangeOut, ...]
-    next: str | None = Field(description="cursor of the changes below these")
+    changed: tuple[ChangeOut, ...] = Field(description="the first of them")
+    changed_count: int = Field(description="verdicts that came out otherwise, in all")
+    unjudged_count: int = Field(description="logs listed among them without a cause, in all")
+    next: str | None = Field(description="cursor of the changes below these; null: there are none")
     table: tuple[TollOut, ...]
 
 
@@ -207,7 +212,14 @@ async def read_run(id: str, service: ServiceOf) -> Response:
     run = await runs.find(id)
     page = await _changes(service, id, ChangeQuery())
     table = [asdict(row) for row in await runs.toll(id)]
-    told = {"changed": page["items"], "next": page["next"], "table": table}
+    listed = await runs.listed(id)
+    told = {
+        "changed": page["items"],
+        "changed_count": listed.changed,
+        "unjudged_count": listed.unjudged,
+        "next": page["next"],
+        "table": table,
+    }
     return JSONResponse({**_of(run), **told})
 
 
@@ -229,14 +241,15 @@ async def read_table(id: str, service: ServiceOf) -> Response:
 
 @router.get("/{id}/changes.csv", response_class=Csv, responses=_FAULTS)
 async def read_changes_csv(id: str, service: ServiceOf) -> Response:
-    """Read the changes as CSV."""
+    """Read all changes as CSV."""
     await service.reclassification.find(id)
-    return Csv(changes_csv(await service.reclassification.changes(id, None, _MOST_IN_CSV)))
+    rows = changes_csv(service.reclassification.every_change(id))
+    return StreamingResponse(rows, media_type=Csv.media_type)
 
 
 @router.post("/{id}/cancel", responses={200: {"model": RunOut}, **declared(400), **_FAULTS})
 async def cancel(id: str, service: ServiceOf) -> Response:
-    """Stop a run; what it has applied stays."""
+    """Stop a run within seconds; what it has applied stays."""
     return JSONResponse(_of(await service.reclassification.cancel(id)))
 
 

@@ -7,48 +7,48 @@ from dataclasses import asdict
 
 from app.cli.page import Page, printable
 from app.cli.reclassify import Output
-from app.store.run import Change, Run
+from app.store.reclassifications import Reclassifications
+from app.store.run import Change, Listed, Run
 from app.store.toll import Toll
 from app.store.toll_csv import as_csv, changes_csv
 
 _MOST_SHOWN = 50
 
 
-def print_outcome(
-    run: Run, changes: Sequence[Change], table: Sequence[Toll], output: Output
-) -> None:
+def print_outcome(run: Run, runs: Reclassifications, table: Sequence[Toll], output: Output) -> None:
     """Print all of it as text or JSON, or one of both tables as CSV."""
     match output:
         case "json":
             told = {
                 "run": asdict(run),
-                "changed": [change.spelt() for change in changes],
+                "changed": [change.spelt() for change in runs.every_change(run.id)],
                 "table": [asdict(row) for row in table],
             }
             print(json.dumps(told, indent=1))
         case "csv":
             sys.stdout.write(as_csv(table))
         case "changes-csv":
-            sys.stdout.write(changes_csv(changes))
+            sys.stdout.writelines(changes_csv(runs.every_change(run.id)))
         case "text":
-            page = Page(sys.stdout)
-            _show_run(run, len(changes), page)
-            _show_changes(changes, page)
+            page, listed = Page(sys.stdout), runs.listed(run.id)
+            _show_run(run, listed, page)
+            _show_changes(runs.changes(run.id, None, _MOST_SHOWN), listed, page)
             _show_table(table, page)
 
 
-def _show_run(run: Run, listed: int, page: Page) -> None:
+def _show_run(run: Run, listed: Listed, page: Page) -> None:
     was = "" if run.status == "complete" else f", and is {run.status}"
     if run.chosen.logs:
-        page.line(f"{run.done} of {run.total} judged{was}; {listed} listed below")
+        many = listed.changed + listed.unjudged
+        page.line(f"{run.done} of {run.total} judged{was}; {many} listed below")
     else:
-        told = f"{listed} of {run.done} verdicts"
+        told = f"{listed.changed} of {run.done} verdicts"
         whole = f"applied: {told} changed" if run.applies else f"dry run: {told} would change"
         page.line(f"{whole}; {run.done} of {run.total} judged{was}")
     for count, words in (
         (run.from_kept, "from what was kept of their logs"),
         (run.from_logs, "from their logs"),
-        (run.unread, "whose logs cannot be read"),
+        (run.unread, "whose logs cannot be read or judged"),
     ):
         if count:
             page.line(f"  {count} {words}")
@@ -64,14 +64,15 @@ def _show_run(run: Run, listed: int, page: Page) -> None:
         page.prose(f"the last time: {run.note}", indent=4)
 
 
-def _show_changes(changes: Sequence[Change], page: Page) -> None:
-    for one in changes[:_MOST_SHOWN]:
+def _show_changes(changes: Sequence[Change], listed: Listed, page: Page) -> None:
+    for one in changes:
         before = f"{one.cause_before} ({one.action_before}) → " if one.cause_before else ""
-        now = f"{one.cause} ({one.action})" if one.cause else f"not read: {one.why}"
+        now = f"{one.cause} ({one.action})" if one.cause else f"not judged: {one.why}"
         by = ", by the model" if one.by_model else ""
         page.line(printable(f"{one.subject}  {before}{now}{by}"))
-    if len(changes) > _MOST_SHOWN:
-        page.line(f"… and {len(changes) - _MOST_SHOWN} more: --output json lists all")
+    more = listed.changed + listed.unjudged - len(changes)
+    if more > 0:
+        page.line(f"… and {more} more: --output json lists all")
 
 
 def _show_table(table: Sequence[Toll], page: Page) -> None:

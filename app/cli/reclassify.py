@@ -21,7 +21,6 @@ if TYPE_CHECKING:  # a database takes half a second to import, which other comma
     from app.store.reclassifications import Reclassifications
     from app.store.run import Asks, Chosen, Run
 
-_MOST_CHANGES = 1_000_000
 _DATES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S%z"]
 
 Output = Literal["text", "json", "csv", "changes-csv"]
@@ -84,8 +83,7 @@ def reclassify(
         asks = _asks(settings, model, model_calls, model_tokens) if asking else None
         run = _begun(runs, settings, chosen, asks, apply)
     ended = _gone_through(runs, run, settings)
-    changes = runs.changes(run.id, None, _MOST_CHANGES)
-    print_outcome(ended, changes, toll(engine, ended, changes), output)
+    print_outcome(ended, runs, toll(engine, ended, runs.every_change(run.id)), output)
 
 
 def _check(folders: list[str], filtered: bool, asking: bool, resume: str | None) -> None:

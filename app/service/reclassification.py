@@ -3,7 +3,7 @@
 import asyncio
 import functools
 import threading
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from app.service.asking import asking
 from app.service.objects import object_store
 from app.settings import Settings
 from app.store.reclassifications import Reclassifications
-from app.store.run import Allowance, Asks, Change, Chosen, Run
+from app.store.run import Allowance, Asks, Change, Chosen, Listed, Run
 from app.store.threads import StoreThreads
 from app.store.toll import Toll, toll
 from app.work import reclassify
@@ -35,7 +35,6 @@ _GIVEN_UP = (
     "the call that goes on with the run failed, or its process died each time; the log of the "
     "service tells more"
 )
-_MOST_CHANGES = 100_000  # that a table of what would be takes into account
 
 log = structlog.get_logger()
 
@@ -95,14 +94,21 @@ class Reclassification:
         """List which verdicts changed, or would."""
         return await self._threads.run(self._runs.changes, id, after, limit)
 
+    async def listed(self, id: str) -> Listed:
+        """Count these."""
+        return await self._threads.run(self._runs.listed, id)
+
+    def every_change(self, id: str) -> Iterator[Change]:
+        """Go through all of these; blocks."""
+        return self._runs.every_change(id)
+
     async def toll(self, id: str) -> list[Toll]:
         """Give the table by cause of what the run is about, as it has come out."""
         run = await self.find(id)
-        changes = await self._threads.run(self._runs.changes, id, None, _MOST_CHANGES)
-        return await self._threads.run(toll, self._engine, run, changes)
+        return await self._threads.run(self._toll, run)
 
     async def cancel(self, id: str) -> Run:
-        """Stop a run after the chunk that is under way; raise UsageError where it has ended."""
+        """Stop a run within seconds; raise UsageError where it has ended."""
         run = await self.find(id)
         if run.status != "running":
             raise UsageError(f"reclassification {id} has ended: it is {run.status}")
@@ -131,6 +137,9 @@ class Reclassification:
         for id in standing.lost:
             log.error("given up", reclassification_id=id)
             await self._threads.run(self._runs.end, id, "failed", _GIVEN_UP)
+
+    def _toll(self, run: Run) -> list[Toll]:
+        return toll(self._engine, run, self._runs.every_change(run.id))
 
     def _begun(self, chosen: Chosen, applies: bool, wish: Wish | None) -> Run:
         settings, total = self._settings, None
@@ -225,6 +234,7 @@ def surroundings(settings: Settings, run: Run) -> Surroundings:
         roots=tuple(settings.log_roots),
         max_log_bytes=settings.max_log_bytes,
         digest_tokens=settings.digest_tokens,
+        log_seconds=settings.diagnosis_seconds,
         store=object_store(settings),
         asking=replace(told, allowance=Allowance(run.id, run.asks)) if told and run.asks else None,
     )

@@ -8,8 +8,8 @@ All calls block.
 
 import json
 import time
-from collections.abc import Sequence
-from dataclasses import asdict, fields
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, fields, replace
 from typing import TypeVarTuple
 
 from sqlalchemy import ColumnElement as Condition
@@ -18,12 +18,13 @@ from sqlalchemy import Connection, Engine, Select, func, insert, or_, select, tr
 from app.errors import NotFound, UsageError
 from app.store import endings
 from app.store.database import transaction
-from app.store.ids import first_id_at, new_id
-from app.store.run import Asks, Change, Chosen, Chunk, Driver, Run
-from app.store.tables import DiagnosisRow, ReclassificationRow, ReclassifiedRow
+from app.store.ids import first_id_at, is_id, new_id
+from app.store.run import Asks, Change, Chosen, Chunk, Driver, Listed, Run
+from app.store.tables import DiagnosisRow, IncidentRow, ReclassificationRow, ReclassifiedRow
 
 _Columns = TypeVarTuple("_Columns")
 Row = ReclassificationRow
+_AT_ONCE = 1000
 _COUNTS = ("from_kept", "from_logs", "unread", "asked", "unheard")
 
 
@@ -62,6 +63,12 @@ class Reclassifications:
         """Read one; raise NotFound."""
         with transaction(self._engine) as connection:
             return _run(connection, id)
+
+    def is_running(self, id: str) -> bool:
+        """Say whether one goes on, or is to."""
+        query = select(Row.status).where(Row.id == id)
+        with transaction(self._engine) as connection:
+            return connection.execute(query).scalar() == "running"
 
     def page(self, limit: int) -> list[Run]:
         """List the newest."""
@@ -118,6 +125,7 @@ class Reclassifications:
             changes = chunk.changes
             if _run(connection, id).applies:
                 changes = _replaced(connection, id, chunk)
+            changes += _with_present(connection, chunk.unjudged)
             rows = [{"reclassification_id": id, **asdict(change)} for change in changes]
             if rows:
                 connection.execute(insert(ReclassifiedRow), rows)
@@ -155,6 +163,21 @@ class Reclassifications:
             rows = connection.execute(query.order_by(ReclassifiedRow.subject).limit(limit))
             return [Change(**row._mapping) for row in rows]
 
+    def listed(self, id: str) -> Listed:
+        """Count what `changes` lists."""
+        counts = select(func.count(), func.count(ReclassifiedRow.cause))
+        query = counts.where(ReclassifiedRow.reclassification_id == id)
+        with transaction(self._engine) as connection:
+            rows, changed = connection.execute(query).one()
+        return Listed(changed, rows - changed)
+
+    def every_change(self, id: str) -> Iterator[Change]:
+        """Go through all of them, a part at a time."""
+        after = None
+        while part := self.changes(id, after, _AT_ONCE):
+            yield from part
+            after = part[-1].subject
+
 
 def about(query: Select[*_Columns], run: Run) -> Select[*_Columns]:
     """Narrow a query over diagnoses to those of a run, also where it gave them another cause."""
@@ -184,12 +207,35 @@ def _narrow(chosen: Chosen, begun: float) -> list[Condition[bool]]:
 def _replaced(connection: Connection, id: str, chunk: Chunk) -> tuple[Change, ...]:
     """Put the answers of a chunk in place; give the changes of which that was done."""
     done = []
+    confirmed = _confirmed(connection, [change.subject for change in chunk.changes])
     for change, instead in zip(chunk.changes, chunk.instead, strict=True):
+        if confirmed.get(change.subject) == change.cause_before != change.cause:
+            continue  # somebody said so while it was judged
         why = f"{id}: {change.why}"
         subject, outcome = change.subject, instead.outcome
         if endings.replace(connection, subject, outcome, why, of=instead.revision) is not None:
             done.append(change)
     return tuple(done)
+
+
+def _confirmed(connection: Connection, ids: Sequence[str]) -> dict[str, str]:
+    query = select(IncidentRow.diagnosis_id, IncidentRow.cause).where(
+        IncidentRow.confirmed_at.is_not(None), IncidentRow.diagnosis_id.in_(ids)
+    )
+    return {id: cause for id, cause in connection.execute(query)}
+
+
+def _with_present(connection: Connection, changes: tuple[Change, ...]) -> tuple[Change, ...]:
+    """Add to what could not be judged the answers that stay, where there are any."""
+    query = select(DiagnosisRow.id, DiagnosisRow.cause, DiagnosisRow.action)
+    ids = [change.subject for change in changes if is_id(change.subject)]
+    stay = {id: found for id, *found in connection.execute(query.where(DiagnosisRow.id.in_(ids)))}
+    return tuple(
+        replace(change, cause_before=stay[change.subject][0], action_before=stay[change.subject][1])
+        if change.subject in stay
+        else change
+        for change in changes
+    )
 
 
 def _run(connection: Connection, id: str) -> Run:

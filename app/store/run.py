@@ -87,7 +87,8 @@ class Run:
 class Change:
     """A verdict that came out otherwise; of a log that was never stored, the verdict.
 
-    `subject` is the id of the diagnosis, or the log. `by_model` where a model made the difference
+    `subject` is the id of the diagnosis, or the log. Where `cause` is None it could not be judged,
+    for the reason in `why`, and what was there stays. `by_model` where a model made the difference
     to what rules say today.
     """
 
@@ -110,6 +111,14 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
+class Listed:
+    """How many changes there are of a run: other verdicts, and logs that could not be judged."""
+
+    changed: int
+    unjudged: int
+
+
+@dataclass(frozen=True, slots=True)
 class Instead:
     """An answer that may take the place of the one of a revision."""
 
@@ -119,7 +128,10 @@ class Instead:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """What judging some again has come to; `instead` belongs to the changes of stored verdicts."""
+    """What judging some again has come to; `instead` belongs to the changes of stored verdicts.
+
+    `unjudged` are those of which it is to be told why they have no verdict.
+    """
 
     last: str
     from_kept: int
@@ -130,6 +142,7 @@ class Chunk:
     note: str | None
     changes: tuple[Change, ...]
     instead: tuple[Instead, ...]
+    unjudged: tuple[Change, ...] = ()
 
     @property
     def count(self) -> int:

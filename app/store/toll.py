@@ -57,7 +57,8 @@ def toll(engine: Engine, run: Run, changes: Iterable[Change]) -> list[Toll]:
     """Add up what a run is about, as it came out, the costliest cause first; blocks."""
     if run.chosen.logs:
         return added_up(_unstored(changes))
-    return added_up(_jobs(engine, run, {change.subject: change for change in changes}))
+    now = {one.subject: (one.cause, one.domain) for one in changes if one.cause is not None}
+    return added_up(_jobs(engine, run, now))
 
 
 def added_up(jobs: Iterable[Job]) -> list[Toll]:
@@ -121,7 +122,7 @@ def _unstored(changes: Iterable[Change]) -> Iterator[Job]:
             yield Job(one.subject, one.cause, one.domain or "none", None, None, None, None)
 
 
-def _jobs(engine: Engine, run: Run, changes: Mapping[str, Change]) -> Iterator[Job]:
+def _jobs(engine: Engine, run: Run, now: Mapping[str, tuple[str, str | None]]) -> Iterator[Job]:
     query = about(select(Row.id, Row.cause, Row.domain, Row.cluster, Row.job), run)
     last = ""
     while True:
@@ -129,9 +130,10 @@ def _jobs(engine: Engine, run: Run, changes: Mapping[str, Change]) -> Iterator[J
             part = query.where(Row.id > last).order_by(Row.id).limit(_AT_ONCE)
             rows = connection.execute(part).all()
         for id, cause, domain, cluster, text in rows:
-            change = changes.get(id)
-            now = (change.cause, change.domain or domain) if change else (cause, domain)
-            yield _job(id, now[0] or "Unknown", now[1] or "none", cluster, text)
+            other, other_domain = now.get(id, (None, None))
+            yield _job(
+                id, other or cause or "Unknown", other_domain or domain or "none", cluster, text
+            )
         if len(rows) < _AT_ONCE:
             return
         last = rows[-1][0]

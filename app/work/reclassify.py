@@ -1,54 +1,52 @@
 """Run through stored diagnoses or logs in chunks, several at once, and write each down in order.
 
-The seam is `concurrent.futures.Executor`: a pool of processes here, a Dask cluster elsewhere. The
-database knows how far a run has come; a chunk that was under way when its process died is judged
-again, which changes nothing. Where a model is asked, chunks are small, since their questions would
-be paid for again.
+The seam is `concurrent.futures.Executor`: threads here, each of which has a process judge, or a
+Dask cluster, whose workers do so too. The database knows how far a run has come; a chunk that was
+under way when its process died is judged again, which changes nothing. A chunk ends after so many
+logs, bytes or seconds, so that little is lost; where a model is asked, chunks are small, since
+their questions would be paid for again.
 """
 
-import multiprocessing
-import os
-import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import (
     BrokenExecutor,
     CancelledError,
     Executor,
     Future,
-    ProcessPoolExecutor,
+    ThreadPoolExecutor,
     wait,
 )
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
-from multiprocessing.connection import Connection
 
 import structlog
 
-from app.errors import FirstFaultError, StoreError, UsageError
+from app.errors import StoreError, UsageError
 from app.store.outcome import Fault
 from app.store.reclassifications import Reclassifications
 from app.store.run import Chunk, Run
+from app.work.bench import STOPPED_SECONDS, Bench, WorkersLost
 from app.work.folder import jobs_in
+from app.work.judged import chunk_of, set_aside
 from app.work.surroundings import Part, Surroundings
 
 CHUNK = 200  # of one chunk; some seconds of work, and what a kill costs at most
 CHUNK_ASKED = 20  # where a model is asked
+CHUNK_BYTES = 256 << 20  # read, after which a chunk ends with the log that is under way
+CHUNK_SECONDS = 20.0
 _PATIENCE = (0.5, 5.0, 15.0)  # seconds, after processes died that got nowhere
 _GLANCE_SECONDS = 0.5
-_NICENESS = 10  # whoever waits for an answer goes first
 _STILL_SECONDS = 60.0  # after which another driver of a run is taken for dead
 
 log = structlog.get_logger()
 
 Progress = Callable[[Run], None]
-
-
-class WorkersLost(FirstFaultError):
-    """Processes died while they judged."""
+Judged = Chunk | Fault | None
+_ERRORS = {"StoreError": StoreError, "WorkersLost": WorkersLost}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,20 +57,26 @@ class Engine:
     dask_scheduler: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Ahead:
+    """A part that is being judged, and how far the run must have come before it is written."""
+
+    before: str | None
+    part: Part
+    future: Future[Judged]
+
+
 @contextmanager
 def executor(engine: Engine) -> Iterator[Executor]:
     """Open it; raise UsageError where that cannot be done. What is under way at the end is lost."""
     if engine.dask_scheduler is None:
-        context = multiprocessing.get_context("spawn")
-        theirs, ours = context.Pipe(duplex=False)
-        with (
-            theirs,
-            ProcessPoolExecutor(
-                engine.processes, mp_context=context, initializer=_prepare, initargs=(theirs,)
-            ) as pool,
-            ours,
-        ):
+        bench = Bench()
+        pool = ThreadPoolExecutor(engine.processes, initializer=_sit, initargs=(bench,))
+        try:
             yield pool
+        finally:
+            bench.close()
+            pool.shutdown(cancel_futures=True)
         return
     try:
         from distributed import Client
@@ -135,27 +139,43 @@ def run_through(
 ) -> Run:
     """Judge what is left of a run, `at_once` chunks at a time; give what it has come to.
 
-    Stops after the chunk where the run is cancelled meanwhile, or somebody else goes on with it.
+    Returns within seconds where the run is cancelled meanwhile, and after the chunk where somebody
+    else goes on with it.
     """
     stop = stop or threading.Event()
-    waiting: deque[tuple[str | None, Future[Chunk | Fault]]] = deque()
+    waiting: deque[_Ahead] = deque()
     reached, parts = run.last, iter(_parts(runs, run, where))
     while True:
-        for part in islice(parts, at_once - len(waiting)):
-            waiting.append((reached, _submitted(pool, part, where)))
-            reached = part.subjects[-1]
+        fresh = list(islice(parts, max(at_once - len(waiting), 0)))
+        waiting.extend(_submitted(pool, fresh, reached, where))
+        reached = fresh[-1].subjects[-1] if fresh else reached
         if not waiting:
             runs.end(run.id, "complete")
             return runs.find(run.id)
-        before, judged = waiting.popleft()
-        while not wait([judged], _GLANCE_SECONDS).done:
-            if stop.is_set():
-                return run
-        if not runs.take(run.id, before, _result(judged)):
-            for _, future in waiting:
-                future.cancel()
-            return runs.find(run.id)
-        progress(runs.find(run.id))
+        ahead = waiting.popleft()
+        if not _is_judged(ahead, runs, run, stop):
+            return run if stop.is_set() else runs.find(run.id)
+        left, before = _halves(ahead), ahead.before
+        if not left:
+            chunk = _result(ahead)
+            if chunk is None or not runs.take(run.id, before, chunk):
+                return runs.find(run.id)
+            progress(runs.find(run.id))
+            left, before = _behind(ahead.part, chunk.last), chunk.last
+        waiting.extendleft(reversed(_submitted(pool, left, before, where)))
+
+
+def _is_judged(ahead: _Ahead, runs: Reclassifications, run: Run, stop: threading.Event) -> bool:
+    """Wait for it; False where the run is to stop before."""
+    look = time.monotonic() + STOPPED_SECONDS
+    while not wait([ahead.future], _GLANCE_SECONDS).done:
+        if stop.is_set():
+            return False
+        if time.monotonic() >= look:
+            if not runs.is_running(run.id):
+                return False
+            look = time.monotonic() + STOPPED_SECONDS
+    return True
 
 
 def _until_still(
@@ -182,57 +202,86 @@ def _parts(runs: Reclassifications, run: Run, where: Surroundings) -> Iterator[P
         for at in range(0, len(left), size):
             names = left[at : at + size]
             yield Part(
+                run.id,
                 tuple(names),
                 places=tuple(places[name] for name in names),
                 within_roots=run.chosen.within_roots or run.driver == "service",
+                enough_bytes=CHUNK_BYTES,
+                enough_seconds=CHUNK_SECONDS,
             )
         return
     last = run.last
     while ids := runs.ids(run, last, size):
-        yield Part(tuple(ids), run.applies)
+        yield Part(
+            run.id,
+            tuple(ids),
+            run.applies,
+            enough_bytes=CHUNK_BYTES,
+            enough_seconds=CHUNK_SECONDS,
+        )
         last = ids[-1]
 
 
-def _submitted(pool: Executor, part: Part, where: Surroundings) -> Future[Chunk | Fault]:
-    try:
-        return pool.submit(_judge, part, where)
-    except BrokenExecutor as error:
-        raise WorkersLost(str(error)) from error
+def _submitted(
+    pool: Executor, parts: Sequence[Part], before: str | None, where: Surroundings
+) -> list[_Ahead]:
+    """Have parts judged that follow each other, and what the run has come to `before` them."""
+    given = []
+    for part in parts:
+        try:
+            given.append(_Ahead(before, part, pool.submit(_judge, part, where)))
+        except BrokenExecutor as error:
+            raise WorkersLost(str(error)) from error
+        before = part.subjects[-1]
+    return given
 
 
-def _result(judged: Future[Chunk | Fault]) -> Chunk:
+def _behind(part: Part, last: str) -> list[Part]:
+    """Give what is left of a part of which a chunk was made up to `last`."""
+    at = part.subjects.index(last) + 1
+    return [part.between(at)] if at < len(part.subjects) else []
+
+
+def _halves(ahead: _Ahead) -> list[Part]:
+    """Split a part that killed whatever judged it, so that the log is found that did."""
+    many = len(ahead.part.subjects)
+    if many == 1 or not _has_killed(ahead.future):
+        return []
+    return [ahead.part.between(0, many // 2), ahead.part.between(many // 2)]
+
+
+def _has_killed(future: Future[Judged]) -> bool:
+    """Say whether a cluster gave a part up since workers died on it, one after the other."""
+    return not future.cancelled() and type(future.exception()).__name__ == "KilledWorker"
+
+
+def _result(ahead: _Ahead) -> Chunk | None:
+    """Give what a part came to; None where the run was stopped. Raises what ends the run."""
     try:
-        fault = judged.exception()
+        fault = ahead.future.exception()
     except CancelledError as error:  # a scheduler that went away takes its chunks with it
         raise WorkersLost("a chunk was given up: the scheduler went away or began anew") from error
+    if _has_killed(ahead.future):
+        why = f"the workers that judged it died, one after the other: {fault}"
+        return chunk_of(ahead.part.applies, [set_aside(ahead.part.subjects[0], why)])
     if fault is not None:
         told = f"{type(fault).__name__}: {fault}"
-        raise WorkersLost(f"a process died while it judged, or its code failed: {told}") from fault
-    found = judged.result()
-    if isinstance(found, Chunk):
+        raise WorkersLost(f"a worker died while it judged, or its code failed: {told}") from fault
+    found = ahead.future.result()
+    if not isinstance(found, Fault):
         return found
-    raise StoreError(found.detail) if found.kind == "StoreError" else UsageError(found.detail)
+    raise _ERRORS.get(found.kind, UsageError)(found.detail)
 
 
-def _judge(part: Part, where: Surroundings) -> Chunk | Fault:
-    """Judge a part in a process; only plain values go back, since not every error survives it."""
-    from app.work.rejudge import rejudge
-    from app.work.worker import fault_of
-
-    try:
-        return rejudge(part, where)
-    except FirstFaultError as error:
-        return fault_of(error)
+_own = threading.local()
+_shared = Bench()  # of a worker of a Dask cluster, whose threads nobody has set up
 
 
-def _prepare(end: Connection) -> None:
-    """Set up a process of ours, which ends with the run, or with the process that drives it."""
-    for told in (signal.SIGINT, signal.SIGTERM):  # often sent to the whole group
-        signal.signal(told, signal.SIG_IGN)
-    os.nice(_NICENESS)
-    threading.Thread(target=_end_with, args=(end,), daemon=True).start()
+def _sit(bench: Bench) -> None:
+    """Have a thread of ours judge with these processes, which end with the run."""
+    _own.bench = bench
 
 
-def _end_with(end: Connection) -> None:
-    end.poll(None)  # nothing is ever sent: this is its closing
-    os._exit(1)
+def _judge(part: Part, where: Surroundings) -> Judged:
+    bench: Bench = getattr(_own, "bench", _shared)
+    return bench.judge(part, where)

@@ -1,32 +1,42 @@
-"""Judge again, in a process of an executor, on this machine or another.
+"""Judge again, in a process of its own, on this machine or another.
 
 The process is told ids and where to find things; it reads the database itself, since compressed
 logs are too large to travel twice. Past incidents are not asked: the one that is nearest would be
-the diagnosis itself.
+the diagnosis itself. A log whose judging fails is set aside; only rules, prompts or a database that
+cannot be used end all.
 """
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import takewhile
+from typing import TypeVar
 
-from app.errors import UsageError
+import structlog
+
+from app.errors import StoreError, UsageError
 from app.model import Diagnosis
-from app.opinion import Asked
 from app.pipeline import Case
 from app.rulebook.compiled import Compiled
 from app.rulebook.load import load
 from app.store.database import connect
 from app.store.diagnoses import Diagnoses, Present
 from app.store.incidents import Incidents
-from app.store.run import Change, Chunk, Instead
+from app.store.run import Change, Instead
 from app.work.doubts import Doubts
+from app.work.judged import Measure, Now, Rejudged, Tell, set_aside
 from app.work.kept import pack
 from app.work.reread import Shelf, Sight
 from app.work.surroundings import Part, Surroundings
 from app.work.worker import outcome_of
 
 _FROM = {"kept": "what was kept of its log", "log": "its log, read again"}
+
+_T = TypeVar("_T")
+
+log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,41 +47,11 @@ class Before:
     confirmed: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Rejudged:
-    """What one log came to, without the log; `asked` where rules left a doubt."""
-
-    source: str
-    asked: Asked | None = None
-    change: Change | None = None
-    instead: Instead | None = None
-
-
-def rejudge(part: Part, where: Surroundings) -> Chunk:
-    """Judge each of a part again and say what came out otherwise; no verdict is written."""
-    return _desk(where).judge(part)
-
-
-_desks: dict[Surroundings, "_Desk"] = {}  # one at most: loading rules takes half a second
-
-
-def _desk(where: Surroundings) -> "_Desk":
-    if where not in _desks:
-        let_go()
-        _desks[where] = _Desk(where)
-    return _desks[where]
-
-
-def let_go() -> None:
-    """Close what this process holds between two parts; one that ends needs not."""
-    while _desks:
-        _desks.popitem()[1].close()
-
-
-class _Desk:
+class Desk:
     """What a process holds between two parts."""
 
     def __init__(self, where: Surroundings) -> None:
+        """Open it; raise UsageError where rules or prompts are not those of the run."""
         engine = self._engine = connect(where.database)
         compiled = Compiled(load(where.rules, where.cache, where.learned), where.cache)
         if compiled.rulebook.fingerprint != where.edition:
@@ -82,6 +62,9 @@ class _Desk:
         self._doubts = Doubts(where.asking, where.digest_tokens) if where.asking else None
         self._digest_tokens = where.digest_tokens
         self._at_once = where.asking.endpoint.parallel if where.asking else 1
+        self._asking_seconds = where.log_seconds
+        if where.asking is not None:
+            self._asking_seconds += where.asking.endpoint.seconds
 
     def close(self) -> None:
         """Let go of the database and the model."""
@@ -89,35 +72,79 @@ class _Desk:
         if self._doubts is not None:
             self._doubts.close()
 
-    def judge(self, part: Part) -> Chunk:
-        """Judge a part; the rules one log after the other, the model several at once."""
-        seen = self._logs(part) if part.places is not None else self._stored(part.subjects)
+    def judge(self, part: Part, tell: Tell) -> Iterator[Rejudged]:
+        """Say what each log came to, one at least, until that is enough; no verdict is written.
+
+        Rules judge one log after the other, a model is asked about several at once: as many are
+        held. Raises StoreError.
+        """
+        measure = Measure(part)
+        left = takewhile(lambda at: not (at and measure.is_enough), range(len(part.subjects)))
+        begun = (self._begun(part, at, tell) for at in left)
         if self._doubts is None:
-            return _chunk(part, [self._result(*pair) for pair in seen])
+            yield from (measure.add(rest()) for rest in begun)
+            return
+        waiting: deque[Future[Rejudged]] = deque()
         with ThreadPoolExecutor(self._at_once) as threads:
-            waiting = [threads.submit(self._result, *pair) for pair in seen]
-            return _chunk(part, [each.result() for each in waiting])
+            for rest in begun:
+                waiting.append(threads.submit(rest))
+                if len(waiting) > self._at_once:
+                    yield measure.add(waiting.popleft().result())
+            while waiting:
+                yield waiting.popleft().result()
 
-    def _stored(self, ids: Sequence[str]) -> Iterator[tuple[Sight, Before | None]]:
-        found = self._diagnoses.present(ids)
-        confirmed = self._incidents.confirmed(ids)
-        for present, sight in zip(found, self._shelf.of_diagnoses(found), strict=True):
-            yield sight, Before(present, confirmed.get(sight.subject))
+    def _begun(self, part: Part, at: int, tell: Tell) -> Callable[[], Rejudged]:
+        """See a log as rules do; give what is left to do, which may wait for a model."""
+        subject = part.subjects[at]
+        tell(Now(subject))
+        seen = _tried(subject, partial(self._seen, part, at, tell))
+        if isinstance(seen, Rejudged):
+            return lambda: seen
+        if self._doubts is not None:
+            tell(Now(subject))  # it may wait for its turn
+        return partial(_tried, subject, partial(self._ended, part, *seen, tell))
 
-    def _logs(self, part: Part) -> Iterator[tuple[Sight, Before | None]]:
-        for sight in self._shelf.of_logs(part):
-            yield sight, None
+    def _seen(self, part: Part, at: int, tell: Tell) -> tuple[Sight, Before | None] | Rejudged:
+        subject = part.subjects[at]
+        if part.places is not None:
+            return self._shelf.of_log(subject, part.places[at], part.within_roots, tell), None
+        found = self._diagnoses.present([subject])
+        if not found:  # it was deleted meanwhile
+            return Rejudged(subject)
+        before = Before(found[0], self._incidents.confirmed([subject]).get(subject))
+        return self._shelf.of_diagnosis(found[0], tell), before
 
-    def _result(self, sight: Sight, before: Before | None) -> Rejudged:
+    def _ended(self, part: Part, sight: Sight, before: Before | None, tell: Tell) -> Rejudged:
         with sight.files:
+            subject = sight.subject
             if sight.case is None:
-                told = None if before else Change(sight.subject, why=sight.fault)
-                return Rejudged(sight.source, change=told)
-            found = self._doubts.settled(sight) if self._doubts else sight.case.diagnosis
+                is_told = before is None or sight.is_other
+                return set_aside(subject, sight.fault) if is_told else Rejudged(subject)
+            found = sight.case.diagnosis
+            if self._doubts is not None:
+                tell(Now(subject, self._asking_seconds))
+                found = self._doubts.settled(sight)
+            asked = found.asked
+            told = Rejudged(
+                subject, sight.source, asked is not None, asked.note if asked else None,
+                weight=sight.weight,
+            )  # fmt: skip
             if before is not None and not _is_other(found, before):
-                return Rejudged(sight.source, found.asked)
+                return told
             found = replace(found, digest=sight.case.digest(self._digest_tokens))
-            return _changed(sight, sight.case, found, before)
+            change, instead = _changed(sight, sight.case, found, before)
+            return replace(told, change=change, instead=instead if part.applies else None)
+
+
+def _tried(subject: str, work: Callable[[], _T]) -> _T | Rejudged:
+    """Do what a log may make fail in ways that nobody foresaw; raise StoreError."""
+    try:
+        return work()
+    except StoreError:  # the database is not this log's doing
+        raise
+    except Exception as error:  # noqa: BLE001  the edge of judging one log, which must be set aside
+        log.warning("set aside", subject=subject, exc_info=True)
+        return set_aside(subject, f"{type(error).__name__}: {error}")
 
 
 def _is_other(found: Diagnosis, before: Before) -> bool:
@@ -142,9 +169,11 @@ def _advice(found: Diagnosis) -> tuple[str | None, str | None, bool | None]:
     return found.verdict.primary.cause, found.plan.action, found.plan.restart
 
 
-def _changed(sight: Sight, case: Case, found: Diagnosis, before: Before | None) -> Rejudged:
+def _changed(
+    sight: Sight, case: Case, found: Diagnosis, before: Before | None
+) -> tuple[Change, Instead | None]:
     outcome = replace(outcome_of(found, sight.subject), last_step=case.detected.steps or None)
-    if sight.fetch is None:  # it was read whole
+    if before is not None and sight.fetch is None:  # it was read whole
         outcome = replace(outcome, kept=pack(case.sighted.log))
     by_model = _advice(found) != _advice(case.diagnosis)
     by = f"rules {outcome.rules[7:15]}"
@@ -160,22 +189,4 @@ def _changed(sight: Sight, case: Case, found: Diagnosis, before: Before | None) 
         by_model=by_model,
         why=f"{by} on {_FROM[sight.source]}: {outcome.summary}",
     )
-    instead = Instead(before.present.revision, outcome) if before else None
-    return Rejudged(sight.source, found.asked, change, instead)
-
-
-def _chunk(part: Part, found: Sequence[Rejudged]) -> Chunk:
-    sources = Counter(one.source for one in found)
-    asked = [one.asked for one in found if one.asked]
-    notes = [each.note for each in asked if each.note]
-    return Chunk(
-        last=part.subjects[-1],
-        from_kept=sources["kept"],
-        from_logs=sources["log"],
-        unread=sources["unread"],
-        asked=len(asked),
-        unheard=len(notes),
-        note=notes[-1] if notes else None,
-        changes=tuple(one.change for one in found if one.change),
-        instead=tuple(one.instead for one in found if one.instead) if part.applies else (),
-    )
+    return change, Instead(before.present.revision, outcome) if before else None

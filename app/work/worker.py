@@ -107,7 +107,7 @@ class PipelineReader:
         from app.work.typed import Typed
 
         paths = [Path(path) for path in order.paths]
-        expected = _expected_text_bytes(paths)
+        expected = expected_text_bytes(paths)
         typed = Typed(
             paths, expected, order.job.job_type, order.types, self._compiled, order.digest_tokens
         )
@@ -180,8 +180,8 @@ def _blames(diagnosis: Diagnosis) -> tuple[Blame, ...]:
     )
 
 
-def _expected_text_bytes(paths: Sequence[Path]) -> int:
-    """Guess how much text is to be read, for the progress alone."""
+def expected_text_bytes(paths: Sequence[Path]) -> int:
+    """Guess how much text is to be read, for the progress and for limits on time."""
     files = [file for path in paths for file in (path.rglob("*") if path.is_dir() else (path,))]
     return sum(_text_bytes(file) for file in files if file.is_file()) or 1
 

@@ -79,6 +79,7 @@ def test_a_dry_run_tells_what_would_change_and_changes_nothing(shop):
         assert change["action"] == "fix_config"
         assert "what was kept of its log" in change["why"]
         assert (found["total"], found["done"], found["from_kept"]) == (3, 3, 3)
+        assert (found["changed_count"], found["unjudged_count"], found["next"]) == (1, 0, None)
         item = client.get("/v1/diagnoses", params={"cause": "PumpFault"}).json()["items"][0]
         assert item["action"] == "cordon_and_restart"
 
@@ -168,6 +169,7 @@ def test_the_logs_of_a_folder_below_a_root_are_judged_and_not_stored(shop, tmp_p
         (tmp_path / "logs" / "none").mkdir()
         assert reclassified(client, logs=[(tmp_path / "logs" / "none").as_uri()])["total"] == 0
         assert (found["total"], found["from_logs"], found["unread"]) == (3, 2, 1)
+        assert (found["changed_count"], found["unjudged_count"]) == (2, 1)
         assert {(c["log"].rpartition("/")[2], c["cause"]) for c in found["changed"]} == {
             ("=1+1.log", "PumpFault"), ("two.log", "Unknown"), ("three.log", None)
         }  # fmt: skip

@@ -107,6 +107,6 @@ def test_a_run_that_was_broken_off_is_resumed_by_its_name_and_one_that_ended_is_
 
 
 def test_a_cell_that_a_spreadsheet_would_reckon_with_is_text():
-    text = changes_csv([Change("=1+1.log", why="@SUM(A1)")])
+    text = "".join(changes_csv([Change("=1+1.log", why="@SUM(A1)")]))
     (row,) = csv.DictReader(io.StringIO(text))
     assert (row["subject"], row["why"]) == ("'=1+1.log", "'@SUM(A1)")

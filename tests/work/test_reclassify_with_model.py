@@ -1,7 +1,6 @@
 """Runs that put doubts to a model on a real port: it is heard, paid for, gone; they resume."""
 
 import shutil
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -27,13 +26,14 @@ from app.store.outcome import Remembered
 from app.store.reclassifications import Reclassifications
 from app.store.run import Allowance, Asks, Chosen
 from app.store.uploads import Uploads
-from app.work import doubts, rejudge, reread
+from app.work import doubts, reread
 from app.work.asking import Asking
 from app.work.objects import ObjectStore
 from app.work.reclassify import Engine, go_on, run_through
 from app.work.surroundings import Surroundings
 from app.work.worker import Order, PipelineReader
 from tests.small_rules import write_rules
+from tests.work.here import Here
 
 PROMPTS = Path(__file__).parent.parent.parent / "prompts"
 BROKEN = "the shaft of the third pump broke in two places"
@@ -72,8 +72,7 @@ class Plant:
         return replace(self.where, asking=asked)
 
     def went(self, run, url: str, limits: Limits = Limits()):  # noqa: B008
-        rejudge.let_go()
-        with ThreadPoolExecutor(1) as pool:
+        with Here(1) as pool:
             return run_through(self.runs, run, self.asking(run, url, limits), pool, 1)
 
     def present(self):
@@ -114,8 +113,6 @@ def plant(tmp_path) -> Plant:
 @pytest.fixture(autouse=True)
 def _small_chunks(monkeypatch):
     monkeypatch.setattr("app.work.reclassify.CHUNK_ASKED", 2)
-    yield
-    rejudge.let_go()
 
 
 def test_only_doubts_are_asked_about_and_what_the_model_changed_is_marked(plant):
@@ -221,17 +218,16 @@ def test_a_dead_model_leaves_what_rules_say_and_is_soon_left_in_peace(plant, mon
 def test_chunks_that_are_done_are_not_paid_for_again(plant):
     run = plant.begun()
 
-    class Dying(ThreadPoolExecutor):
+    class Dying(Here):
         left = 2
 
-        def submit(self, call, /, *args, **more):
+        def submit(self, call, part, where):
             if not self.left:
                 raise KeyboardInterrupt
             self.left -= 1
-            return super().submit(call, *args, **more)
+            return super().submit(call, part, where)
 
     with fake() as model:
-        rejudge.let_go()
         with Dying(1) as pool, pytest.raises(KeyboardInterrupt):
             run_through(plant.runs, run, plant.asking(run, model.url), pool, 1)
         halfway = plant.runs.find(run.id)
