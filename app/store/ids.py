@@ -15,10 +15,10 @@ def new_id(kind: str = "dg") -> str:
     return _written(now << _RANDOM_BITS | secrets.randbits(_RANDOM_BITS), kind)
 
 
-def first_id_at(seconds: float) -> str:
-    """Give the lowest id that a diagnosis accepted at this time can have."""
+def first_id_at(seconds: float, kind: str = "dg") -> str:
+    """Give the lowest id that a diagnosis, or whatever else, accepted at this time can have."""
     milliseconds = min(max(int(seconds * 1000), 0), (1 << 48) - 1)
-    return _written(milliseconds << _RANDOM_BITS)
+    return _written(milliseconds << _RANDOM_BITS, kind)
 
 
 def accepted_at(id: str) -> float:
