@@ -12,6 +12,7 @@ import json
 import shutil
 import ssl
 import time
+import traceback
 import urllib.error
 import urllib.request
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -69,9 +70,11 @@ class Watcher:
         while True:
             try:
                 self.look()
+                self.outbox.drain(0)
             except (OSError, ValueError, http.client.HTTPException) as error:
                 print(f"firstfault-sender: {self.api}: {error}", flush=True)
-            self.outbox.drain(0)
+            except Exception:  # noqa: BLE001  nobody else looks, so it must go on
+                print(f"firstfault-sender: {traceback.format_exc()}", flush=True)
             time.sleep(self.every_seconds)
 
     def look(self) -> None:
@@ -83,8 +86,16 @@ class Watcher:
                 listed.add(self._folder(job))
                 end = _end(job)
                 if end and not (self._folder(job) / ".reported").exists():
-                    self._report(job, end)
+                    self._report_if_meant(job, end)
         self._clear(listed)
+
+    def _report_if_meant(self, job: Thing, end: Thing) -> None:
+        """Report a Job; one that has not the form of a Job holds up no other."""
+        try:
+            self._report(job, end)
+        except (AttributeError, LookupError, TypeError, ValueError):
+            name = job["metadata"]["name"]
+            print(f"firstfault-sender: Job {name}: {traceback.format_exc()}", flush=True)
 
     def _clear(self, listed: Collection[Path]) -> None:
         """Remove the logs of Jobs that were reported long ago and that the API has forgotten."""

@@ -152,9 +152,9 @@ def _look(memory: Memory) -> None:
             memory.catch_up()
             told = ""
         except Exception as error:  # noqa: BLE001  the edge of a background run, which must go on
-            if str(error) != told:
-                told = str(error)
-                log.warning("memory", detail=told, exc_info=_unforeseen(error))
+            if repr(error) != told:
+                told = repr(error)
+                log.warning("memory", detail=str(error), exc_info=_unforeseen(error))
         time.sleep(_LOOK_SECONDS)
 
 

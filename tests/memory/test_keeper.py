@@ -8,11 +8,12 @@ import time
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from app.errors import StoreError
 from app.incident import Snippet
 from app.memory.folder import index_folder, mark_of
-from app.work import keeping
+from app.work import keeper, keeping
 from app.work.keeping import Keeping
 from app.work.recall import Recall
 from tests.memory.past import FAILURES, Past
@@ -55,6 +56,21 @@ def test_it_answers_over_its_socket_and_says_what_is_wrong_with_a_question(past,
         assert recall.rebuild() == len(FAILURES)
         with pytest.raises(StoreError, match="names"):
             recall._ask({"do": "nearest", "most": 1, "lines": "text"})
+
+
+def test_what_nobody_foresaw_ends_no_looking_for_what_is_new(monkeypatch):
+    looks = []
+
+    class Broken:
+        def catch_up(self) -> None:
+            looks.append(1)
+            raise ZeroDivisionError if len(looks) < 3 else KeyboardInterrupt
+
+    monkeypatch.setattr(keeper, "_LOOK_SECONDS", 0)
+    with capture_logs() as told, pytest.raises(KeyboardInterrupt):
+        keeper._look(Broken())
+    assert len(looks) == 3
+    assert [line["log_level"] for line in told] == ["warning"]
 
 
 def test_nobody_waits_for_a_keeper_that_is_not_there_or_too_slow(past, tmp_path):

@@ -166,6 +166,30 @@ def test_the_log_before_a_restart_is_fetched_and_one_that_is_gone_passed_over(
     ]
 
 
+def test_a_job_that_cannot_be_understood_holds_up_no_other(watcher, api, receiver, capsys):
+    api.jobs, api.logs = [job("a", ended()), job("b", ended())], {"a-0": "x\n", "b-0": "y\n"}
+    api.pods = {f"uid-{name}": [pod(f"{name}-0", "n1", {"exitCode": 1})] for name in "ab"}
+    (container,) = api.pods["uid-a"][0]["spec"]["containers"]
+    container["resources"]["limits"]["nvidia.com/gpu"] = "eight"
+    (told,) = reports(watcher, receiver)
+    assert told["name"] == "train/b"
+    assert "Job a: Traceback" in capsys.readouterr().out
+
+
+def test_the_watch_goes_on_after_what_nobody_foresaw(watcher, monkeypatch, capsys):
+    looks = []
+
+    def breaks(_: Watcher) -> None:
+        looks.append(1)
+        raise ZeroDivisionError if len(looks) < 3 else KeyboardInterrupt
+
+    monkeypatch.setattr(Watcher, "look", breaks)
+    monkeypatch.setattr("app.senders.kubernetes.time.sleep", lambda _: None)
+    with pytest.raises(KeyboardInterrupt):
+        watcher.watch()
+    assert capsys.readouterr().out.count("firstfault-sender: Traceback") == 2
+
+
 def test_old_logs_are_cleared_away_once_the_job_is_gone(watcher, api, receiver):
     api.jobs, api.logs = [job("a", ended()), job("b", ended())], {"x-0": "step 1\n"}
     api.pods = {f"uid-{name}": [pod("x-0", "n1", {"exitCode": 1})] for name in "ab"}
