@@ -5,7 +5,8 @@ and name one where they found none that is more than an echo or a clue. It never
 that stands alone, and changes nothing where it doubts itself. That a job failed whose trainer says
 that it is done takes a quoted line which the rules, too, hold for proof of that cause. That a job
 finished takes one that they hold for its last word; or one of the last lines that has a word for
-an end, where nothing at all speaks of a failure: such words are without number.
+an end, where nothing at all speaks of a failure: such words are without number. Where somebody
+plainly stopped the job, another cause takes a line from its end (see `stopped`).
 
 Confidence is reckoned from these grounds, never from the model's own word: high only where rules
 with a proof that names its fault and the model agree, low for what the model names alone.
@@ -17,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from app.judge.completion import scheduler_objects
+from app.judge.stopped import is_stop, outlived
 from app.judge.verdict import hashed, named, names_its_fault, outcome, ranked
 from app.located import Suspect
 from app.model import (
@@ -27,6 +29,7 @@ from app.model import (
     Job,
     Line,
     LogFile,
+    Point,
     Ranking,
     Root,
     Seen,
@@ -55,6 +58,7 @@ class Grounds:
     job: Job
     rulebook: Rulebook
     lines: Sequence[Line] = ()
+    points: Sequence[Point] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +96,13 @@ def weigh(verdict: Verdict, opinion: Opinion, grounds: Grounds, method: Method) 
         found = outcome("Completed", grounds.detected, ranking, grounds.files, grounds.job)
         return _chosen(found, None, verdict, opinion, grounds)
     found_by_rules = _finding(opinion, verdict, ranking, grounds)
+    proven = found_by_rules is not None and found_by_rules.strength == "proof"
+    if not proven and _went_on(opinion, verdict, grounds):
+        told = (
+            f"named {opinion.cause}, but training went on after all that it quotes, until "
+            f"{primary.cause}: it was left aside"
+        )
+        return _left(verdict, opinion, grounds, method, told)
     if found_by_rules is not None:
         rest = (grounds.files, grounds.rulebook, grounds.job)
         found = named(found_by_rules, grounds.detected, ranking, *rest)
@@ -143,6 +154,16 @@ def _finding(
     if verdict.primary.cause == "Completed":
         own = [f for f in own if f.strength == "proof" and _is_quoted(f, opinion.quotes, grounds)]
     return own[0] if own else None
+
+
+def _went_on(opinion: Opinion, verdict: Verdict, grounds: Grounds) -> bool:
+    """Say whether the job was plainly stopped, and training had outlived what is quoted."""
+    root = grounds.root
+    if root is None or not is_stop(verdict.primary.domain, root):
+        return False
+    own = [f for f in grounds.detected.findings if f.cause == verdict.primary.cause]
+    stops = own or [root]
+    return outlived(opinion, stops, grounds.files, grounds.points)
 
 
 def _is_quoted(finding: Finding, quotes: Collection[Quoted], grounds: Grounds) -> bool:
