@@ -7,6 +7,7 @@ action is theirs. Whatever goes wrong with the model, the first verdict stands a
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from app.compress.cut import cut
 from app.errors import ModelError, SourceError, StoreError
 from app.judge.in_doubt import in_doubt
 from app.judge.opinion import Grounds, Weighed, weigh
@@ -60,7 +61,7 @@ def consult(
     opinion = _grounded(heard, case, files)
     rules = case.compiled.rulebook
     log = case.sighted.log
-    grounds = Grounds(case.detected, case.root, log.files, first.job, rules, log.lines)
+    grounds = Grounds(case.detected, case.root, log.files, first.job, rules, log.lines, log.points)
     weighed = weigh(first.verdict, opinion, grounds, first.method)
     return replace(
         first,
@@ -159,12 +160,16 @@ class _Files:
                 told += f"{count} lines of {self._names[file]} match\n" if count else ""
             else:
                 first, last = more.first_line or 1, more.last_line or 1
-                found += self._window(file, first, min(last, first + room - 1))
+                end = min(last, first + room - 1)
+                window = self._window(file, first, end)
+                found += window
+                if window and end < last:
+                    told += f"of these lines only {first} to {end} are shown\n"
         return told + "".join(map(self._row, found)) or "no line of the log is like that\n"
 
     def _row(self, line: Printed) -> str:
         name = f"{self._names[line.file]}:" if len(self._names) > 1 else ""
-        return f"{name}{line.number}: {line.text[:_LONGEST]}\n"
+        return f"{name}{line.number}: {cut(line.text, _LONGEST)}\n"
 
     def _meant(self, name: str | None) -> list[int]:
         """Find the file that is meant; one that is not there may be any."""

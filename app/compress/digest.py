@@ -1,16 +1,17 @@
 """What a person or a model is shown of a log, within a budget of tokens.
 
-First the faults, then the log itself in its own order: whole where it fits, else the lines that a
-careful reader needs (see `excerpt`), with a note wherever something is left out. Then how training
-went, the kinds of lines that were not shown, and what the filters took away. Numbers are those of
-the original lines. The page stays within its budget whatever the log holds.
+First the faults, then the log itself in its own order: whole where it is short, else the lines that
+a careful reader needs (see `excerpt`), with a note wherever lines or the rest of a line are left
+out. Then how training went, the kinds of lines that were not shown, and what the filters took away.
+Numbers are those of the original lines. The page stays within its budget whatever the log holds.
 """
 
 from collections.abc import Sequence
 from functools import lru_cache
 
-from app.compress.excerpt import NEAR, chosen, is_bare
-from app.compress.milestones import milestones
+from app.compress.cut import cut
+from app.compress.excerpt import NEAR, Excerpt, excerpt, is_bare
+from app.compress.progress import progress
 from app.model import Attempt, Compressed, Line, Template
 from app.token_count import tokens
 
@@ -18,7 +19,10 @@ _LONGEST = 400
 _LONGEST_FAULT = 1000
 _FEW_LINES = 200  # of a log that is shown with long lines
 _NOTE = 8  # tokens
-_BLANKS = dict.fromkeys([*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029], " ")
+_LONGEST_READING = 240
+_LONGEST_KIND = 200
+_MOST_KINDS = 60
+_PROGRESS = 0.12  # of the budget, kept for how training went
 
 
 def digest(
@@ -31,10 +35,11 @@ def digest(
     page = _Page(budget_tokens)
     page.section("", [_head(log), *_attempts(attempts)], share=0.1)
     page.section("First faults", _faults(log, faults), share=0.3)
-    title, rows, shown = _excerpt(log, faults, attempts, page.room(0.85))
-    page.section(title, rows, share=0.88)
-    page.section("Progress of training", _progress(log, shown), share=0.95)
-    page.section("Other kinds of lines, rarest first", _kinds(log, shown), share=0.98)
+    of_log = 0.88 - (_PROGRESS if log.points else 0.0)
+    title, rows, found = _excerpt(log, faults, attempts, page.room(of_log - 0.03))
+    page.section(title, rows, share=of_log)
+    page.section("Progress of training", _progress(log, found), share=0.95)
+    page.section("Other kinds of lines, rarest first", _kinds(log, found), share=0.98)
     page.section("Taken away by filters", _removed(log), share=1.0)
     return page.text()
 
@@ -94,7 +99,7 @@ def _cost(line: str) -> int:
 def _head(log: Compressed) -> str:
     size = sum(file.bytes for file in log.files)
     kept = sum(file.kept_lines for file in log.files)
-    what = _short(log.files[0].name) if len(log.files) == 1 else f"{len(log.files)} files"
+    what = cut(log.files[0].name, _LONGEST) if len(log.files) == 1 else f"{len(log.files)} files"
     return f"{what}: {log.total_lines} lines, {size} bytes; {kept} lines are not routine"
 
 
@@ -111,7 +116,7 @@ def _attempts(attempts: Sequence[Attempt]) -> list[str]:
 def _faults(log: Compressed, faults: Sequence[tuple[Line, str]]) -> list[str]:
     written: list[str] = []
     for at, why in _places(log, faults).items():
-        written += [f"-- {_short(why)}", _numbered(log.lines[at], log, _LONGEST_FAULT)]
+        written += [f"-- {cut(why, _LONGEST)}", _numbered(log.lines[at], log, _LONGEST_FAULT)]
     return written
 
 
@@ -131,42 +136,64 @@ def _excerpt(
     faults: Sequence[tuple[Line, str]],
     attempts: Sequence[Attempt],
     room: int,
-) -> tuple[str, list[str], set[int]]:
-    """Write the chosen lines in order, with their indices; a gap tells how many lines it is."""
+) -> tuple[str, list[str], Excerpt]:
+    """Write the chosen lines in order; a gap tells how many lines it is, and of what sort."""
     longest = _LONGEST_FAULT if len(log.lines) < _FEW_LINES else _LONGEST
     write = lru_cache(maxsize=None)(lambda index: _numbered(log.lines[index], log, longest))
-    indices = chosen(
-        log, list(_places(log, faults)), attempts, lambda index: _cost(write(index)), room
-    )
+    places = list(_places(log, faults))
+    found = excerpt(log, places, attempts, lambda index: _cost(write(index)), room)
     rows: list[str] = []
-    before: Line | None = None
-    for index in indices:
+    before = -1
+    for index in found.indices:
         line = log.lines[index]
-        last = before.number if before and before.file == line.file else 0
+        is_same = before >= 0 and log.lines[before].file == line.file
+        last = log.lines[before].number if is_same else 0
         if line.number > last + NEAR:
-            rows.append(f"… {line.number - last - 1} lines")
+            between = range(before + 1, index) if is_same else range(0)
+            rows.append(f"… {line.number - last - 1} lines{_sort(between, found)}")
         rows.append(write(index))
-        before = line
-    whole = len(indices) == sum(not is_bare(line) for line in log.lines)
-    return "The log, without routine lines" if whole else "From the log", rows, set(indices)
+        before = index
+    title = "The log, without routine lines" if found.is_whole else "From the log"
+    return title, rows, found
 
 
-def _progress(log: Compressed, shown: set[int]) -> list[str]:
-    """Write the metric lines that tell how training went, but those that are shown."""
-    seen = {(log.lines[index].file, log.lines[index].number) for index in shown}
-    told = [point for point in milestones(log.points) if (point.file, point.number) not in seen]
-    return [f"{_name(point.file, log)}{point.number}: {_short(point.text)}" for point in told]
+def _sort(between: Sequence[int], found: Excerpt) -> str:
+    """Say of what sort the lines of a gap are, as far as they were kept."""
+    spared = found.spared
+    if not between or any(index not in spared for index in between):
+        return ""
+    settings = sum(index in spared.settings for index in between)
+    return " of settings" if settings * 2 > len(between) else " like others"
 
 
-def _kinds(log: Compressed, shown: set[int]) -> list[str]:
-    """List the kinds of which no line is shown."""
-    seen = {(log.lines[index].file, log.lines[index].number) for index in shown}
-    rarest = sorted(log.templates, key=lambda template: (template.count, template.first))
-    return [
-        f"{t.count:>7} x {_short(t.text)}  (line {t.first[1]}{_ranks(t)})"
-        for t in rarest
-        if t.first not in seen and t.last not in seen
+def _seen(log: Compressed, found: Excerpt) -> set[tuple[int, int]]:
+    return {(log.lines[index].file, log.lines[index].number) for index in found.indices}
+
+
+def _progress(log: Compressed, found: Excerpt) -> list[str]:
+    """Tell how training went, with metric lines that were not shown."""
+    sums, points = progress(log.points)
+    seen = _seen(log, found)
+    lines = [
+        f"{_name(point.file, log)}{point.number}: {cut(point.text, _LONGEST_READING)}"
+        for point in points
+        if (point.file, point.number) not in seen
     ]
+    return [*sums, *lines]
+
+
+def _kinds(log: Compressed, found: Excerpt) -> list[str]:
+    """List the kinds of which no line is shown, but settings."""
+    seen = _seen(log, found)
+    seen |= {(log.lines[i].file, log.lines[i].number) for i in found.spared.settings}
+    rarest = sorted(log.templates, key=lambda template: (template.count, template.first))
+    told = [
+        f"{t.count:>7} x {cut(t.text, _LONGEST_KIND)}  (line {t.first[1]}{_ranks(t)})"
+        for t in rarest
+        if t.first not in seen and t.last not in seen and not is_bare(t.example)
+    ]
+    more = [f"… {len(told) - _MOST_KINDS} more"] if len(told) > _MOST_KINDS else []
+    return told[:_MOST_KINDS] + more
 
 
 def _ranks(template: Template) -> str:
@@ -181,13 +208,8 @@ def _removed(log: Compressed) -> list[str]:
 
 
 def _numbered(line: Line, log: Compressed, longest: int = _LONGEST) -> str:
-    return f"{_name(line.file, log)}{line.number}: {_short(line.raw, longest)}"
+    return f"{_name(line.file, log)}{line.number}: {cut(line.raw, longest)}"
 
 
 def _name(file: int, log: Compressed) -> str:
-    return f"{_short(log.files[file].name)}:" if len(log.files) > 1 else ""
-
-
-def _short(text: str, longest: int = _LONGEST) -> str:
-    """Cut a text, and keep it on its line."""
-    return text[:longest].translate(_BLANKS)
+    return f"{cut(log.files[file].name, _LONGEST)}:" if len(log.files) > 1 else ""

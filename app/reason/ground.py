@@ -22,7 +22,8 @@ _FEWEST = 8  # characters of a quote without blanks, unless it is the whole line
 _MOST_PIECES = 40  # lines of one quote
 _LOOKED_AT = 4000  # characters of a line, for words to its reader
 _BLANKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
-_LEFT_OUT = re.compile(r"\s*(?:\.\.\.|…|\[\.\.\.\])\s*")
+# the mark of a line that was shown in part: …(+1830 characters)
+_LEFT_OUT = re.compile(r"\s*(?:…(?:\(\+\d{1,9} characters\))?|\.\.\.|\[\.\.\.\])\s*")
 _NUMBERED = re.compile(r"^(?:[^\s:]{1,200}:)?\d{1,12}:\s?")
 _TYPOGRAPHY = str.maketrans(
     {

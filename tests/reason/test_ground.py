@@ -53,6 +53,7 @@ def stands(line: int, text: str, file: str | None = "a.log") -> bool:
         "KeyError: \N{LEFT SINGLE QUOTATION MARK}pump 41\N{RIGHT SINGLE QUOTATION MARK}",
         "[rank3]: Key… 'pump 41'",
         "KeyError: 'pump ...",
+        "[rank3]: KeyError:   'pump…(+1830 characters)",
     ],
 )
 def test_small_differences_do_not_strike_a_quote(text):
