@@ -14,7 +14,8 @@ def fake_model(
 
     A script holds `answers`, tried from the top: `when` (`purpose`, `holds`) says for which
     questions, `times` how often, and `replies`, `status`, `hang`, `refusal`, `body` or `ends` what
-    comes. `refuses: {json_schema: 400}` stands for an endpoint that can do less.
+    comes; `within: reasoning_content` (or `parts`, `arguments`) puts the words where some servers
+    do. `refuses: {json_schema: 400}` stands for an endpoint that can do less.
     """
     from app.reason.fake import FakeModel
     from app.reason.script import load
