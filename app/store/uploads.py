@@ -3,7 +3,8 @@
 A log is written to a file of its own under `incoming/`, synced, and only then moved to its place
 `<first two digits>/<sha256>/log`. So a file in its place is always whole, the same content is
 stored once, and what a crash leaves behind lies in `incoming/` alone. The bytes are kept as they
-were sent; a compressed log stays compressed. Calls block and may come from any thread.
+were sent; a compressed log stays compressed. Calls block and may come from any thread, and from any
+process that shares the folder.
 """
 
 import hashlib
@@ -13,7 +14,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from app.errors import SourceNotFound, StoreError
@@ -64,12 +65,9 @@ class Uploads:
         """Remove logs not sent since that time, unless they are in use; give their number."""
         removed = 0
         for path in self._folder.glob("??/*/log"):
-            with self._moving:
-                if path.parent.name in in_use or path.stat().st_mtime >= older_than:
-                    continue
-                path.unlink()
-                path.parent.rmdir()
-                removed += 1
+            if path.parent.name not in in_use:
+                with self._moving, suppress(FileNotFoundError):  # another process was faster
+                    removed += self._is_removed(path, older_than)
         self._clear_abandoned()
         return removed
 
@@ -77,22 +75,36 @@ class Uploads:
         """Move a whole and synced file to its place, or drop it where the same is there."""
         place = self._place(sha256)
         with self._moving:
-            if place.is_file():
+            with suppress(FileNotFoundError):
                 os.utime(place)
                 part.unlink()
                 return
-            place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            os.replace(part, place)
+            _move(part, place)
             for folder in (place.parent, place.parent.parent, self._folder):
                 _sync_folder(folder)
+
+    def _is_removed(self, path: Path, older_than: float) -> bool:
+        """Remove a log that is old; one that another process is sent just now is put back."""
+        if path.stat().st_mtime >= older_than:
+            return False
+        aside = self._incoming / f"old-{path.parent.name}"
+        path.rename(aside)
+        if aside.stat().st_mtime >= older_than:
+            _move(aside, path)
+            return False
+        aside.unlink()
+        with suppress(OSError):  # it is being filled again
+            path.parent.rmdir()
+        return True
 
     def _place(self, sha256: str) -> Path:
         return self._folder / sha256[:2] / sha256 / "log"
 
     def _clear_abandoned(self) -> None:
         for path in self._incoming.iterdir():
-            if path.stat().st_mtime < time.time() - _ABANDONED_SECONDS:
-                path.unlink(missing_ok=True)
+            with suppress(FileNotFoundError):
+                if path.stat().st_mtime < time.time() - _ABANDONED_SECONDS:
+                    path.unlink()
 
 
 class Incoming:
@@ -137,6 +149,19 @@ def _disk_faults() -> Iterator[None]:
     except OSError as error:
         reason = error.strerror or str(error)
         raise StoreError(f"the log cannot be written to the data folder: {reason}") from error
+
+
+def _move(part: Path, place: Path) -> None:
+    """Put a file in its place, whose folder another process may be removing."""
+    for is_last in (False, False, True):
+        place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        try:
+            os.replace(part, place)
+        except FileNotFoundError:
+            if is_last:
+                raise
+        else:
+            return
 
 
 def _sync_folder(folder: Path) -> None:

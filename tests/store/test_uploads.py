@@ -3,6 +3,8 @@ import os
 import shutil
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -82,6 +84,36 @@ def test_sending_a_log_again_makes_it_young(uploads):
     os.utime(uploads.path(sha256), (1, 1))
     uploads.put(LOG)
     assert uploads.sweep(time.time() - 60, set()) == 0
+
+
+def test_a_log_that_another_process_is_sent_while_it_is_swept_stays(uploads, monkeypatch):
+    sha256 = uploads.put(LOG)
+    os.utime(uploads.path(sha256), (1, 1))
+    rename = Path.rename
+
+    def sent_just_before(path, aside):
+        monkeypatch.undo()
+        Uploads(uploads._folder).put(LOG)
+        return rename(path, aside)
+
+    monkeypatch.setattr(Path, "rename", sent_just_before)
+    assert uploads.sweep(time.time() - 60, set()) == 0
+    assert uploads.path(sha256).read_bytes() == LOG
+    assert incoming(uploads) == []
+
+
+def test_processes_that_share_a_folder_may_sweep_and_be_sent_logs_at_once(uploads):
+    logs = [bytes([number]) * 9 for number in range(40)]
+    for log in logs:
+        os.utime(uploads.path(uploads.put(log)), (1, 1))
+    others = [Uploads(uploads._folder) for _ in range(3)]
+    with ThreadPoolExecutor(4) as threads:
+        swept = [threads.submit(other.sweep, time.time() - 60, set()) for other in others]
+        sent = threads.submit(lambda: [uploads.put(log) for log in logs])
+        removed = sum(each.result() for each in swept)
+    assert [uploads.path(sha256).read_bytes() for sha256 in sent.result()] == logs
+    assert removed <= len(logs)
+    assert incoming(uploads) == []
 
 
 def test_a_sweep_clears_what_a_crash_left_long_ago(uploads):
