@@ -96,7 +96,8 @@ class Point:
     `series` names the line's shape, so that readings of different kinds are never compared.
     `step_seconds` is the duration of one step; `total_steps` what the line says the run will reach.
     `text` is the start of the line behind its prefix. `counts` says what the step is known to
-    count: steps of an epoch that others follow, whole epochs, or the steps of all epochs.
+    count: steps of an epoch that others follow, of one that may be the last, whole epochs, or the
+    steps of all epochs.
     """
 
     file: int
@@ -111,7 +112,7 @@ class Point:
     loss_scale: float | None = None
     step_seconds: float | None = None
     text: str = ""
-    counts: Literal["", "epoch", "epochs", "all"] = ""
+    counts: Literal["", "epoch", "some epoch", "epochs", "all"] = ""
 
 
 @dataclass(frozen=True, slots=True)

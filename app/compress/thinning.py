@@ -125,10 +125,13 @@ class Track:
         left = None if last is None else max(0, last - epoch)
         if not passed:
             # Steps may be counted over epochs already, which a single epoch does not tell.
-            others = epoch == self._first if left is None else left > 0
-            return replace(point, counts="epoch") if others else point
+            if left is None and epoch > self._first or left == 0:
+                return point
+            # A run that goes on somewhere may count its epochs from 0 or from 1.
+            others = left is not None and (left > 1 or self._first <= 1)
+            return replace(point, counts="epoch" if others else "some epoch")
         total = passed + length * (1 + (left or 0))
-        counts: Literal["epoch", "all"] = "epoch" if left is None else "all"
+        counts: Literal["some epoch", "all"] = "some epoch" if left is None else "all"
         return replace(point, step=step + passed, total_steps=total, counts=counts)
 
     def passed(self, epoch: int, step: int, length: int) -> int:

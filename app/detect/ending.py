@@ -115,6 +115,8 @@ def _starts(mark: Marked) -> bool:
 
 def _is_behind(line: Line, other: Line) -> bool:
     return line.file == other.file and line.number > other.number
+    if end.counts == "epoch":
+        return True
 
 
 def _steps_after(line: Line, points: Sequence[Point]) -> set[int]:
@@ -200,7 +202,7 @@ def _is_drawn_again(own: Sequence[Point]) -> bool:
 
 def _counts_epochs(point: Point) -> bool:
     if point.counts:
-        return point.counts == "epoch"
+        return point.counts in ("epoch", "some epoch")
     return "bar" in point.series and ("epoch" in point.series or "loss" in point.series)
 
 

@@ -151,7 +151,7 @@ def _time(point: Point, times: Mapping[tuple[int, int], float]) -> float | None:
 
 
 def _is_at_its_end(last: Point) -> bool:
-    total = last.total_steps if last.counts != "epoch" else None
+    total = None if last.counts in ("epoch", "some epoch") else last.total_steps
     return total is not None and last.step is not None and last.step >= total
 
 

@@ -334,7 +334,13 @@ def test_steps_of_an_epoch_are_counted_up_to_the_last_epoch_that_is_named():
 
 def test_of_epochs_whose_number_is_unknown_none_is_the_last():
     found = read("epoch [1][900/900] loss: 2.0", "epoch [2][900/900] loss: 1.0")
-    assert [p.counts for p in found] == ["epoch", "epoch"]
+    assert [p.counts for p in found] == ["some epoch", "some epoch"]
+
+
+def test_other_epochs_follow_one_that_is_not_the_last():
+    assert [p.counts for p in read("epoch [1/5][900/900] loss: 2.0")] == ["epoch"]
+    assert [p.counts for p in read("epoch [4/5][900/900] loss: 2.0")] == ["some epoch"]
+    assert [p.counts for p in read("epoch [5/5][900/900] loss: 2.0")] == [""]
 
 
 def test_a_count_that_rises_with_the_epochs_is_of_all_of_them():
@@ -348,9 +354,9 @@ def test_the_heads_of_blocks_count_within_their_epoch():
 
     found = read(*block(0, 89), *block(0, 90), *block(1, 1))
     assert [(p.step, p.total_steps, p.counts) for p in found] == [
-        (89, 90, "epoch"),
-        (90, 90, "epoch"),
-        (91, 180, "epoch"),
+        (89, 90, "some epoch"),
+        (90, 90, "some epoch"),
+        (91, 180, "some epoch"),
     ]
 
 

@@ -135,7 +135,10 @@ def test_a_bar_that_began_again_counts_one_epoch_whatever_it_is_called():
 
 def test_the_end_of_an_epoch_is_the_end_of_all_only_if_no_other_follows():
     evaluated = run([0.4], series="eval step #", line=60)
-    of_epoch = [replace(point, counts="epoch") for point in COUNTED]
-    assert ending([mark("saved", 50)], of_epoch + evaluated).finished is None
-    assert ending([said("hint")], of_epoch[:20]).finished is None
-    assert ending([said("hint")], of_epoch).finished == "hint"
+    of_some = [replace(point, counts="some epoch") for point in COUNTED]
+    assert ending([mark("saved", 50)], of_some + evaluated).finished is None
+    assert ending([said("hint")], of_some[:20]).finished is None
+    assert ending([said("hint")], of_some).finished == "hint"
+    of_first = [replace(point, counts="epoch") for point in COUNTED]
+    assert ending([said("hint")], of_first).finished is None
+    assert ending([said("trainer")], of_first).finished == "trainer"
