@@ -6,13 +6,13 @@ out. Then how training went, the kinds of lines that were not shown, and what th
 Numbers are those of the original lines. The page stays within its budget whatever the log holds.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 
 from app.compress.cut import cut
 from app.compress.excerpt import NEAR, Excerpt, excerpt, is_bare
 from app.compress.progress import progress
-from app.model import Attempt, Compressed, Line, Template
+from app.model import Attempt, Compressed, Line, Point, Template
 from app.token_count import tokens
 
 _LONGEST = 400
@@ -35,10 +35,13 @@ def digest(
     page = _Page(budget_tokens)
     page.section("", [_head(log), *_attempts(attempts)], share=0.1)
     page.section("First faults", _faults(log, faults), share=0.3)
-    of_log = 0.88 - (_PROGRESS if log.points else 0.0)
+    sums, points = progress(log.points)
+    told = sum(map(_cost, (*sums, *_readings(points, log, frozenset()))))
+    of_log = 0.88 - min(_PROGRESS, told / max(1, budget_tokens))
     title, rows, found = _excerpt(log, faults, attempts, page.room(of_log - 0.03))
     page.section(title, rows, share=of_log)
-    page.section("Progress of training", _progress(log, found), share=0.95)
+    readings = _readings(points, log, _seen(log, found))
+    page.section("Progress of training", [*sums, *readings], share=0.95)
     page.section("Other kinds of lines, rarest first", _kinds(log, found), share=0.98)
     page.section("Taken away by filters", _removed(log), share=1.0)
     return page.text()
@@ -170,16 +173,15 @@ def _seen(log: Compressed, found: Excerpt) -> set[tuple[int, int]]:
     return {(log.lines[index].file, log.lines[index].number) for index in found.indices}
 
 
-def _progress(log: Compressed, found: Excerpt) -> list[str]:
-    """Tell how training went, with metric lines that were not shown."""
-    sums, points = progress(log.points)
-    seen = _seen(log, found)
-    lines = [
+def _readings(
+    points: Sequence[Point], log: Compressed, seen: Collection[tuple[int, int]]
+) -> list[str]:
+    """Write metric lines that are not shown elsewhere."""
+    return [
         f"{_name(point.file, log)}{point.number}: {cut(point.text, _LONGEST_READING)}"
         for point in points
         if (point.file, point.number) not in seen
     ]
-    return [*sums, *lines]
 
 
 def _kinds(log: Compressed, found: Excerpt) -> list[str]:

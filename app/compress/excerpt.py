@@ -20,8 +20,7 @@ NEAR = 2  # lines; what stands between is blank, or marks, more often than not
 GAP = 10  # tokens of a note that tells how many lines are left out
 _LEAST_ROOM = 20  # tokens, for a line and the note before it
 _SHORT = 3  # a log that takes no more than such a part of the room is shown with all its lines
-_ROUND = (1, 3, 8)  # neighbours of a fault, nearest first
-_CLOSE = 3  # of which no line is spared
+_CLOSE, _FAR = (1, 3), 8  # neighbours of a fault; of the close ones none is spared
 _LAST, _END, _BEGIN = 6, 16, 6  # lines of a log of one file
 _LONG_END = 60
 _MOST_FILES = 40
@@ -98,7 +97,7 @@ class _Choice:
 
     def needed(self) -> Iterator[int]:
         """What no reader can do without, though it be said over and over."""
-        yield from self.round(_CLOSE)
+        yield from self.round(max(_CLOSE))
         yield from self.edges(self.own, _LAST)
         yield from self._tracebacks()
         yield from self._last_words()
@@ -157,11 +156,11 @@ class _Choice:
         lines, own = self.lines, self.own
         telling = [index for index in own if index not in self._spared]
         yield from self._faults
-        for far in _ROUND:
-            near = self.round(far)
-            yield from near if far <= _CLOSE else (i for i in near if i not in self._spared)
+        for far in _CLOSE:
+            yield from self.round(far)
         yield from self.edges(own, _LAST)
         yield from self._tracebacks()
+        yield from (i for i in self.round(_FAR) if i not in self._spared)
         yield from self.edges(telling, _END)
         seen: dict[str, int] = {}
         trouble = self._new((i for i in own if i in self._spared.trouble), seen, _ALIKE)

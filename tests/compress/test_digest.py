@@ -175,6 +175,16 @@ def test_a_long_line_tells_how_much_of_it_is_left_out():
     assert shorter.endswith(f"…(+{len(lines[-1].raw) - 400} characters)")
 
 
+def test_the_end_and_the_beginning_of_the_last_attempt_go_before_what_stands_far_from_faults():
+    lines = [a_line(n, f"{spelt(n)} " + "word " * 50) for n in range(1, 600)]
+    attempts = [Attempt(1, {0: (1, 99)}), Attempt(2, {0: (100, 599)})]
+    faults = [(lines[n], "it leaks") for n in range(200, 500, 75)]
+    page = digest(a_log(*lines), faults, attempts, 6000)
+    numbers = {int(n) for n in re.findall(r"^(\d+): ", page, re.MULTILINE)}
+    assert {*range(100, 106), *range(594, 600)} <= numbers
+    assert {fault.number + near for fault, _ in faults for near in (-1, 0, 1)} <= numbers
+
+
 def test_a_line_of_trouble_is_shown_however_long_the_log_is():
     lines = [a_line(n, f"shard {n} " + "is read " * 20) for n in range(1, 900)]
     lines[400] = a_line(401, "the pump could not be reached")
