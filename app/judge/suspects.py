@@ -44,7 +44,7 @@ def suspects(root: Finding, detected: Detected, rulebook: Rulebook) -> tuple[Sus
         if not _is_of_a_machine(root, rulebook):
             return ()
     elif not any(place.rank is not None for place in named):
-        named += _whose_gpu(root, detected)
+        named += _whose_gpu(root, detected, rulebook)
         named += _alone(root, detected, rulebook) if root.cause not in _WAITS else ()
     if not named and _is_of_a_machine(root, rulebook):
         alone = [Suspect(where.only_host, why="the only host of the job")]
@@ -71,6 +71,11 @@ def _told(named: Sequence[Suspect], where: Located) -> tuple[Suspect, ...]:
 def _accuses_nobody(finding: Finding, rulebook: Rulebook) -> bool:
     signal = rulebook.signal_named.get(finding.signal)
     return signal is not None and signal.suspect == "nobody"
+
+
+def _blames_others(finding: Finding, rulebook: Rulebook) -> bool:
+    signal = rulebook.signal_named.get(finding.signal)
+    return signal is not None and signal.suspect != "printer"
 
 
 def _is_of_a_machine(root: Finding, rulebook: Rulebook) -> bool:
@@ -113,12 +118,19 @@ def _alone(root: Finding, detected: Detected, rulebook: Rulebook) -> Iterator[Su
         yield from failed if len(failed) == 1 else ()
 
 
-def _whose_gpu(root: Finding, detected: Detected) -> Iterator[Suspect]:
-    """The one rank whose own GPU failed, where the root is told by a driver that knows no ranks."""
+def _whose_gpu(root: Finding, detected: Detected, rulebook: Rulebook) -> Iterator[Suspect]:
+    """The one rank whose own GPU failed, where the root is told by a driver that knows no ranks.
+
+    Who blames a peer says nothing of a GPU of its own.
+    """
     if root.cause not in _OF_GPUS:
         return
     where = detected.located
-    alike = (f for f in detected.findings if f.cause in _OF_GPUS and f is not root)
+    alike = (
+        f
+        for f in detected.findings
+        if f.cause in _OF_GPUS and f is not root and not _blames_others(f, rulebook)
+    )
     ranks = {_rank(sighting, where) for finding in alike for sighting in finding.sightings}
     if len(ranks := ranks - {None}) == 1:
         yield Suspect(rank=ranks.pop(), why="the only rank whose GPU failed")

@@ -25,6 +25,14 @@ _BY_A_PERSON = {
     " accident. Restart it once by hand, and watch the memory of the host.",
 }
 _WEAK = "No automatic restart: the log gives only weak grounds for this cause."
+_BY_SOMEBODY = (
+    "No automatic restart: somebody cancelled the job while it still ran. Ask them, or restart it"
+    " by hand."
+)
+_LONG_BEFORE = (
+    "No automatic restart: this warning stood in the log long before the first failure, which may"
+    " have come of something else."
+)
 _NEVER_RAN = (
     "No automatic restart: no step was ever made, so it may be set up wrongly and fail again."
 )
@@ -56,17 +64,22 @@ def kept_from_restart(
     nothing to say what was waited for, is as often a bug (one rank evaluates while the others go
     on) as a fault of a machine, and a loader that was killed as often a leak: a person restarts
     that once. What never made a step and shows no proof of a fault is as often set up wrongly as
-    broken. The answer is empty where the action is none that starts anything by itself.
+    broken. What somebody cancelled at work is theirs to start again. The answer is empty where the
+    action is none that starts anything by itself.
     """
     if action not in RESTARTS and (action, root.cause) != ("resubmit", "Preempted"):
         return ""
     if action in RESTARTS and verdict.primary.confidence == "low":
         return _WEAK
+    if course.was_cancelled:
+        return _BY_SOMEBODY
+    if root.strength != "proof" and _began_late(verdict, course):
+        return _LONG_BEFORE
     if root.cause in _BY_A_PERSON:
         return _BY_A_PERSON[root.cause]
     if root.cause in _AS_OFTEN_SETTINGS and root.strength != "proof" and not course.steps_made:
         return _NEVER_RAN
-    if (beside := _bug_beside(verdict, root, rulebook)) is not None:
+    if (beside := bug_beside(verdict, root, rulebook)) is not None:
         return _BESIDE.format(cause=beside.cause, line=beside.first_line)
     if action != "cordon_and_restart" and (before := _bug_before(verdict, rulebook)) is not None:
         return _BEFORE.format(cause=before.cause, line=before.first_line)
@@ -85,7 +98,14 @@ def ended_from_outside_too(root: Finding, verdict: Verdict) -> bool:
     return not beside.isdisjoint(_FROM_OUTSIDE) or "Preempted" in accounted
 
 
-def _bug_beside(verdict: Verdict, root: Finding, rulebook: Rulebook) -> Root | None:
+def _began_late(verdict: Verdict, course: Course) -> bool:
+    """Say whether all that the root is to account for began too long after it."""
+    return course.began_late.issuperset(e.cause for e in verdict.explained) and bool(
+        verdict.explained
+    )
+
+
+def bug_beside(verdict: Verdict, root: Finding, rulebook: Rulebook) -> Root | None:
     """Look for what must be mended, is as sure as the root, and nothing explains."""
     least = _STRENGTH[root.strength]
     for other in verdict.other_roots:

@@ -1,14 +1,15 @@
 """How the run went before it failed, as far as it bears on what to do about it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from app.located import Awaited, Suspect
-from app.model import Detected, Finding, Verdict
+from app.model import Detected, Finding, Line, Point, Verdict
 from app.recover.advised import action_of
 from app.rulebook.rulebook import Rulebook
 
 HARDWARE = ("CUDAError", "ECCError", "NVLinkError", "NodeFailure", "NetworkError")
+_SOON_SECONDS = 900.0  # from a warning to the first of what it leads to, a wait not counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,9 @@ class Course:
     attempts too; `same_before` counts the attempts just before that ended by the same failure;
     `awaited` says what kept the rank that others waited for; `saved` names the last checkpoint;
     `alike` are all findings of the cause that is named; `killed` says that a process was killed
-    from outside, and that nothing tells by whom.
+    from outside, and that nothing tells by whom. `was_cancelled` says that somebody ended the job
+    while it still made steps, or while no more than a warning spoke of a fault; `met_by_most` that
+    most ranks printed the root themselves; `began_late` are causes that began long after it.
     """
 
     steps_made: int = 0
@@ -29,10 +32,20 @@ class Course:
     saved: str = ""
     alike: tuple[Finding, ...] = ()
     killed: bool = False
+    was_cancelled: bool = False
+    met_by_most: bool = False
+    began_late: frozenset[str] = frozenset()
 
 
-def course(detected: Detected, verdict: Verdict, earlier: Sequence[Verdict]) -> Course:
-    """Sum up the attempt that is judged and those before it."""
+def course(
+    detected: Detected,
+    verdict: Verdict,
+    earlier: Sequence[Verdict],
+    points: Iterable[Point] = (),
+) -> Course:
+    """Sum up the attempt that is judged and those before it; `points` are those of the log."""
+    signal = verdict.primary.signal
+    root = next((f for f in detected.findings if f.signal == signal), None)
     return Course(
         steps_made=detected.steps,
         repeated_on=tuple(repeated(verdict, earlier)),
@@ -42,6 +55,42 @@ def course(detected: Detected, verdict: Verdict, earlier: Sequence[Verdict]) -> 
         alike=tuple(f for f in detected.findings if f.cause == verdict.primary.cause),
         killed=any(mark.is_kill for mark in detected.exits)
         or any(f.cause == "Unknown" for f in detected.findings),
+        was_cancelled=root is not None and _was_cancelled(root, detected, points),
+        met_by_most=root is not None and _is_met_by_most(root, detected),
+        began_late=_began_late(root, detected) if root else frozenset(),
+    )
+
+
+def _was_cancelled(root: Finding, detected: Detected, points: Iterable[Point]) -> bool:
+    """Say whether somebody ended a job that the root had not ended."""
+    ended = [f for f in detected.findings if f.cause == "Cancelled" and f.strength == "proof"]
+    if not ended or root.cause == "Cancelled":
+        return False
+    return root.strength != "proof" or any(_is_after(p, root.sightings[-1].line) for p in points)
+
+
+def _is_after(point: Point, line: Line) -> bool:
+    if point.file == line.file:
+        return point.number > line.number
+    return point.time is not None and line.time is not None and point.time > line.time
+
+
+def _is_met_by_most(root: Finding, detected: Detected) -> bool:
+    ranks = {s.line.rank for s in root.sightings if s.line.rank is not None}
+    return len(ranks) >= max(2, detected.located.world // 2 + 1)
+
+
+def _began_late(root: Finding, detected: Detected) -> frozenset[str]:
+    """Name the causes of which all that is known began long after the last word of the root."""
+    last = root.sightings[-1].line.time
+    onsets: dict[str, list[float | None]] = {}
+    for finding in detected.findings:
+        onsets.setdefault(finding.cause, []).append(finding.onset)
+    return frozenset(
+        cause
+        for cause, began in onsets.items()
+        if last is not None
+        and all(onset is not None and onset > last + _SOON_SECONDS for onset in began)
     )
 
 

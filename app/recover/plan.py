@@ -7,27 +7,19 @@ without proof, and nothing restarts by itself while a bug may be the cause.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from app.located import Suspect, pci_address
+from app.located import Suspect
 from app.model import Action, Finding, Job, Plan, Verdict
 from app.recover.advised import action_of
-from app.recover.again import RESTARTS, ended_from_outside_too, kept_from_restart
+from app.recover.again import RESTARTS, kept_from_restart
 from app.recover.commands import commands, is_node
-from app.recover.course import HARDWARE, Course, accused_by_drivers
-from app.recover.targets import is_borne_out, nodes_to_take_out
+from app.recover.course import Course, accused_by_drivers
+from app.recover.grounds import borne
+from app.recover.targets import nodes_to_take_out
 from app.rulebook.rulebook import Rulebook
 
-_EARLY_STEPS = 50  # warm-up of the learning rate and of an fp16 loss scale takes longer
-_BROKEN_AT_ONCE = (
-    "It went wrong within the first steps, so there is nothing to go back to: lower the learning"
-    " rate, train in bf16, look for a division by zero or a broken sample."
-)
 _UNKNOWN_HOST = (
     "The log does not name the host to be taken out: find it first (`sacct -j JOB -o nodelist`,"
     " `kubectl get pods -o wide`, `dmesg -T` on each), since a restart may land on it again."
-)
-_NEVER_WORKED = (
-    "No step was ever made: look at interface names, GID index, partition keys, routes and firewall"
-    " before you suspect a machine."
 )
 _READS_SETTINGS = re.compile(
     r"/(?:arg(?:ument)?s?|arg\w*pars\w*|parser|(?:\w+_)?configs?|configuration\w*|settings?|options"
@@ -45,36 +37,6 @@ _AGAIN = (
     "The {count} attempts before ended in the same way: find out why before it is started again."
 )
 _ENOUGH_OF_IT = 2
-_TAKEN_OFF_TOO = (
-    "The job was also taken off from outside, and whoever loses its nodes sees devices and links"
-    " go: look at the node before anybody drains it, and resubmit if the job was preempted."
-)
-_DRIVER_TOO = "The system log of {hosts} tells of the same fault."
-_BORNE_OUT = "The driver's warning was followed by what such a fault leads to."
-_OF_LATE_RANKS: Mapping[str, tuple[Action, tuple[str, ...]]] = {
-    "another collective": (
-        "fix_code",
-        (
-            "A rank was in another collective than the rest: find the branch that it alone takes"
-            " (data that end earlier there, evaluation or saving on some ranks only, a condition"
-            " on the rank); let all ranks make the same calls, or use a `join` for uneven data.",
-        ),
-    ),
-    "evaluation": (
-        "fix_code",
-        (
-            "One rank evaluated alone while the others waited: let all ranks do it, or let the"
-            " others wait at a barrier of a group with a longer timeout.",
-        ),
-    ),
-    "preparation": (
-        "fix_config",
-        (
-            "One rank prepared data alone for longer than the timeout: prepare them before the"
-            " job, or raise the timeout (`ddp_timeout`, `init_process_group(timeout=...)`).",
-        ),
-    ),
-}
 _FIRST_STEPS = 3
 _FULL_AT_ONCE = (
     "It failed within the first steps: one step does not fit, a restart changes nothing."
@@ -109,13 +71,15 @@ def plan(
     # Other causes are told by the hardware itself, and know best whether it may go on.
     on_wires = root.cause == "NetworkError"
     drivers = accused_by_drivers(course.alike, verdict, rulebook) if on_wires else []
-    action, reason = _adjusted(told, root, verdict, course, drivers)
+    action, reason = borne(told, root, verdict, course, drivers, rulebook)
     if action == told == "fix_config" and _had_worked(root, course):
         action = cause.recovery.action
         reason = (*reason, _HAD_WORKED.format(count=course.steps_made))
     targets: tuple[str, ...] = ()
     if action == "cordon_and_restart":
-        targets = nodes_to_take_out(root, verdict, job, course.repeated_on or drivers)
+        only = course.repeated_on or drivers
+        blames = signal is not None and signal.suspect != "printer" and not drivers
+        targets = nodes_to_take_out(root, verdict, job, only, blames_others=blames)
     facts = _facts(root, verdict.suspects)
     why_not = kept_from_restart(action, verdict, root, rulebook, course)
     again, reason = why_not is None, (*reason, why_not) if why_not else reason
@@ -132,34 +96,6 @@ def plan(
     )
 
 
-def _adjusted(
-    action: Action, root: Finding, verdict: Verdict, course: Course, drivers: Sequence[str]
-) -> tuple[Action, tuple[str, ...]]:
-    """Soften or harden the rules' action by what this log shows; give the reason as a step."""
-    if action == "cordon_and_restart" and ended_from_outside_too(root, verdict):
-        return "restart", (_TAKEN_OFF_TOO,)
-    if action == "cordon_and_restart" and root.strength != "proof":
-        return (action, (_BORNE_OUT,)) if is_borne_out(root, verdict) else ("restart", ())
-    if root.cause == "NonFiniteLoss" and _began_at(root, course) < _EARLY_STEPS:
-        return "fix_config", (_BROKEN_AT_ONCE,)
-    if root.cause == "NCCLTimeoutError" and action == "restart" and course.awaited:
-        return _OF_LATE_RANKS[course.awaited]
-    if action != "restart" or root.cause not in HARDWARE:
-        return action, ()
-    if root.cause == "NetworkError" and not course.steps_made:
-        return "fix_config", (_NEVER_WORKED,)
-    if root.strength != "proof":
-        return action, ()
-    if root.cause != "NetworkError" and (again := _failed_again(root)):
-        return "cordon_and_restart", (f"GPU {again} failed for several processes in turn.",)
-    if course.repeated_on:
-        before = f"{', '.join(course.repeated_on)} failed before, see the attempts."
-        return "cordon_and_restart", (before,)
-    if drivers:
-        return "cordon_and_restart", (_DRIVER_TOO.format(hosts=", ".join(drivers)),)
-    return action, ()
-
-
 def _raised_over_settings(root: Finding) -> bool:
     """Say whether the code that raised reads or checks settings, so that these are to be mended."""
     return _READS_SETTINGS.search(root.sightings[0].facts.get("frame", "")) is not None
@@ -171,12 +107,6 @@ def _had_worked(root: Finding, course: Course) -> bool:
     return reached and course.steps_made >= _WORKED_STEPS
 
 
-def _began_at(root: Finding, course: Course) -> int:
-    """The step at which it went wrong, or how far training came."""
-    told = root.sightings[0].facts.get("step", "")
-    return min(int(told), course.steps_made) if told.isdecimal() else course.steps_made
-
-
 def _seen_in(root: Finding, course: Course, action: Action) -> Iterator[str]:
     """Say what this run shows of use for the steps: how it failed, and what was saved last."""
     if root.cause == "OutOfMemoryError":
@@ -185,19 +115,6 @@ def _seen_in(root: Finding, course: Course, action: Action) -> Iterator[str]:
         yield f"The last checkpoint that the log names: {course.saved}."
     elif root.cause == "TimeLimitExceeded" and course.steps_made:
         yield _NOTHING_SAVED
-
-
-def _failed_again(root: Finding) -> str | None:
-    """Name the GPU that failed for more than one process, where the log shows that."""
-    processes: dict[str | int, set[str]] = {}
-    for sighting in root.sightings:
-        gpu, pid = sighting.facts.get("gpu"), sighting.facts.get("pid")
-        if gpu is not None and pid is not None:
-            met = processes.setdefault(pci_address(gpu) or gpu, set())
-            met.add(pid)
-            if len(met) > 1:
-                return gpu
-    return None
 
 
 def _for_outcome(verdict: Verdict, course: Course) -> Plan:

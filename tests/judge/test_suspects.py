@@ -1,5 +1,7 @@
 """Where the fault may sit: who printed the evidence, whom it blames, or who kept silent."""
 
+from dataclasses import replace
+
 import pytest
 
 from app.judge.suspects import of_a_death, suspects
@@ -14,12 +16,15 @@ BOOK = a_rulebook(
         a_cause("NCCLTimeoutError", "infrastructure"),
         a_cause("NCCLRemoteError", "infrastructure"),
         a_cause("KeyError", "script"),
+        a_cause("NodeFailure", "infrastructure"),
     ],
     [
         a_signal("blames", "NetworkError", suspect="peer"),
         a_signal("lost", "NCCLRemoteError", suspect="peer"),
         a_signal("argument", "KeyError", suspect="nobody"),
         a_signal("timed_out", "NCCLTimeoutError"),
+        a_signal("off_the_bus", "NodeFailure"),
+        a_signal("host_gone", "NodeFailure", suspect="peer"),
     ],
 )
 TWO_HOSTS = Located(
@@ -219,3 +224,12 @@ def test_no_loopback_address_is_a_place() -> None:
     assert named(lost) == ()
     led = (Suspect("127.0.0.1", why="named by 2 lines"), Suspect("gpu-b", 2))
     assert of_a_death(Detected((), Ending(), TWO_HOSTS, leads=led)) == (Suspect("gpu-b", 2),)
+
+
+@pytest.mark.parametrize(("signal", "ranks"), [("off_the_bus", [3]), ("host_gone", [None])])
+def test_the_rank_that_reports_a_lost_peer_lost_no_gpu_of_its_own(
+    signal: str, ranks: list[int | None]
+) -> None:
+    root = a_finding("ECCError", a_line(1, host="gpu-b"))
+    told = replace(by_ranks("NodeFailure", 3), signal=signal)
+    assert [place.rank for place in named(root, told)] == ranks

@@ -1,9 +1,11 @@
 """How the run went before it failed, and what that changes about the advice."""
 
+from dataclasses import replace
+
 import pytest
 
 from app.located import Awaited, Located, Suspect
-from app.model import Detected, Ending, ExplainedCause, Marked, Primary, Verdict
+from app.model import Detected, Ending, ExplainedCause, Finding, Marked, Point, Primary, Verdict
 from app.recover.course import Course, course
 from app.recover.plan import plan
 from tests.recover.test_plan import BOOK, Job, verdict
@@ -108,3 +110,52 @@ def test_a_job_killed_at_work_is_restarted_by_a_person_who_looked(
     done = plan(verdict("Unknown"), None, BOOK, Job(), went)
     assert (done.action, done.restart) == (action, False)
     assert any("dmesg" in step for step in done.steps)
+
+
+def since(
+    root: Finding, *others: Finding, steps_at: tuple[int, ...] = (), world: int = 0
+) -> Course:
+    primary = Primary(root.cause, "plant", root.signal, root.strength, "high", "f", "s", None)
+    detected = Detected((root, *others), Ending(), Located(world=world))
+    points = [Point(0, number, "step", step=number) for number in steps_at]
+    return course(detected, Verdict(primary), [], points)
+
+
+LOST = a_finding("NetworkError", a_line(10))
+BY_HAND = a_finding("Cancelled", a_line(90))
+
+
+def test_who_cancels_a_job_at_work_has_a_reason_of_their_own() -> None:
+    assert since(LOST, BY_HAND, steps_at=(9, 11)).was_cancelled
+    assert not since(LOST, BY_HAND, steps_at=(8, 9)).was_cancelled
+    assert not since(LOST, a_finding("Cancelled", strength="clue"), steps_at=(11,)).was_cancelled
+    assert not since(BY_HAND, steps_at=(91,)).was_cancelled
+    assert since(a_finding("NetworkError", strength="clue"), BY_HAND).was_cancelled
+
+
+def test_what_one_rank_meets_is_told_from_what_most_meet() -> None:
+    ranks = [a_line(n, rank=n) for n in range(3)]
+    assert since(a_finding("CUDAError", *ranks), world=4).met_by_most
+    assert not since(a_finding("CUDAError", *ranks), world=8).met_by_most
+    assert not since(a_finding("CUDAError", ranks[0])).met_by_most
+
+
+def at(seconds: float, cause: str = "NCCLTimeoutError") -> Finding:
+    finding = a_finding(cause, a_line(20, time=seconds))
+    return replace(finding, onset=seconds)
+
+
+def test_what_begins_long_after_a_warning_did_not_come_of_it() -> None:
+    warning = at(1000, "NVLinkError")
+    assert since(warning, at(1600)).began_late == frozenset()
+    assert since(warning, at(4000)).began_late == {"NCCLTimeoutError"}
+    assert since(warning, at(1600), at(4000)).began_late == frozenset()
+    assert since(LOST, at(4000)).began_late == frozenset()  # nobody knows when it was lost
+
+
+def test_a_warning_of_long_before_takes_out_no_node_and_starts_nothing() -> None:
+    root = a_finding("ECCError", a_line(3, host="gpu-1"), strength="clue", facts={"gpu": "3b000"})
+    followed = (ExplainedCause("NCCLTimeoutError", "ECCError", "always", 1, 9, "log"),)
+    said = Verdict(verdict("ECCError").primary, followed, suspects=(Suspect("gpu-1"),))
+    done = plan(said, root, BOOK, Job(), Course(9, began_late=frozenset({"NCCLTimeoutError"})))
+    assert (done.action, done.restart, done.targets) == ("restart", False, ())

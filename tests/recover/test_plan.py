@@ -1,6 +1,7 @@
 """What to do: as the rules say, softened where the grounds are weak."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -29,6 +30,7 @@ BOOK = a_rulebook(
     [
         a_signal("wrong_argument", "CUDAError", action="fix_code", steps=["Mend {frame}."]),
         a_signal("lost_device", "KeyError", action="restart"),
+        a_signal("blames", "ECCError", suspect="peer"),
     ],
 )
 
@@ -87,6 +89,14 @@ def test_a_second_node_is_taken_out_only_if_a_proof_of_the_root_names_it() -> No
     seconds = [Suspect("gpu-2", 12), Suspect("gpu-2", 13), Suspect("gpu-2")]
     targets = [planned(both, Suspect("gpu-1"), second).targets for second in seconds]
     assert targets == [("gpu-1", "gpu-2"), ("gpu-1",), ("gpu-1",)]
+
+
+def test_who_prints_what_blames_another_node_stays() -> None:
+    blamed, own = Suspect("gpu-2"), Suspect("gpu-1", why="the first process that failed")
+    root = a_finding("ECCError", a_line(3, host="gpu-1"), facts={"peer_host": "gpu-2"})
+    assert planned(root, blamed, own).targets == ("gpu-2", "gpu-1")
+    root = replace(root, signal="blames")
+    assert planned(root, blamed, own).targets == ("gpu-2",)
 
 
 def test_a_node_named_by_a_warning_of_the_root_stays() -> None:
