@@ -165,6 +165,32 @@ def test_old_uploads_are_removed_once_their_diagnosis_has_ended(tmp_path):
     assert not upload.exists()
 
 
+def test_what_is_old_is_removed_while_the_service_runs_and_results_only_if_asked(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr("app.service.service._SWEEP_SECONDS", 0.1)
+    at_once = 1e-9  # days
+
+    async def of_its_call(service):
+        id = await submit(service)
+        answered = (await service.find(id, 20)).status
+        async with asyncio.timeout(20):
+            while not (await service._durable.standing("diagnose", [id])).missing:
+                await asyncio.sleep(0.1)
+        return id, answered, (await service.find(id)).status
+
+    async def of_all(service):
+        async with asyncio.timeout(20):
+            while await service.page():
+                await asyncio.sleep(0.1)
+        with pytest.raises(NotFound):
+            await service.find(id)
+
+    id, *statuses = run(tmp_path, of_its_call, keep_records_days=at_once)
+    assert statuses == ["complete", "complete"]
+    run(tmp_path, of_all, keep_results_days=at_once)
+
+
 def test_a_second_delivery_of_a_call_ends_no_earlier_than_the_first(tmp_path):
     """Another process takes this one for dead while it only slept, and gives its work out anew."""
 
