@@ -73,6 +73,12 @@ def is_in_the_midst(word: Line, lines: Sequence[Line]) -> bool:
     return len(kinds) > _MOST_KINDS_BEHIND_WORDS or _is_spoilt(behind) or _goes_on(behind)
 
 
+def work_goes_on_behind(word: Line, lines: Sequence[Line]) -> bool:
+    """Say whether what follows speaks of a failure, or of work that begins."""
+    behind = _behind(word, lines)
+    return _is_spoilt(behind) or _goes_on(behind)
+
+
 def _is_spoilt(behind: Sequence[Line]) -> bool:
     return any(_GONE_WRONG.search(line.text) and not _WARNS.search(line.raw) for line in behind)
 

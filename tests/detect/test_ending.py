@@ -142,3 +142,15 @@ def test_the_end_of_an_epoch_is_the_end_of_all_only_if_no_other_follows():
     of_first = [replace(point, counts="epoch") for point in COUNTED]
     assert ending([said("hint")], of_first).finished is None
     assert ending([said("trainer")], of_first).finished == "trainer"
+
+
+def test_a_full_bar_without_any_loss_may_be_of_the_data():
+    bar = run([None] * 16, series="bar of 160", total=160)
+    assert ending([], bar).finished is None
+    assert ending([said("stage")], bar).finished == "wrapper"
+    assert ending([], run(losses(16), series="step #") + bar).finished == "hint"
+
+
+def test_work_that_begins_behind_a_full_counter_takes_its_word_back():
+    assert ending([], COUNTED, [line(60, "loading the weights of the teacher")]).finished is None
+    assert ending([], COUNTED, [line(60, "average time of a step: 3 s")]).finished == "hint"
