@@ -200,13 +200,14 @@ class Ending:
 
     `finished` is the best grade of a standing end mark, None without one; `line` is that mark,
     `too` the last one before it of the same grade that says it in other words. `failed` is a
-    launcher's word that the job did not end well.
+    launcher's word that the job did not end well, `onward` what was under way behind a trainer's.
     """
 
     finished: EndGrade | None = None
     line: Line | None = None
     failed: Line | None = None
     too: Line | None = None
+    onward: Line | None = None
 
 
 @dataclass(frozen=True, slots=True)

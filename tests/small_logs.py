@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 import pytest
 import yaml
 
-from app.model import Diagnosis
+from app.model import Diagnosis, Job
 from app.pipeline import diagnose
 from app.rulebook.compiled import Compiled
 
@@ -17,10 +17,14 @@ STEPS = "".join(f"step {n} | loss {3.2 - n / 9000:.4f} | lr 3e-4\n" for n in ran
 
 @dataclass(frozen=True)
 class SmallLog:
-    """One log, or several files of one job; `wanted` is what the answer must hold."""
+    """One log, or several files of one job; `wanted` is what the answer must hold.
+
+    `job` is what the scheduler says of it.
+    """
 
     files: Mapping[str, str]
     wanted: Mapping[str, object]
+    job: Job = Job()
 
     def told(self, compiled: Compiled) -> Diagnosis:
         """Give the whole answer."""
@@ -28,7 +32,7 @@ class SmallLog:
             for name, text in self.files.items():
                 Path(folder, name).parent.mkdir(parents=True, exist_ok=True)
                 Path(folder, name).write_text(text)
-            return diagnose([Path(folder, name) for name in self.files], compiled)
+            return diagnose([Path(folder, name) for name in self.files], compiled, job=self.job)
 
     def places(self, compiled: Compiled) -> list[Mapping[str, object]]:
         """Give the suspects as mappings, the likeliest first."""
@@ -51,4 +55,6 @@ def _read(row: Mapping[str, object]) -> SmallLog:
     before = STEPS if row.get("trained") else ""
     wanted = row["wanted"] if isinstance(row.get("wanted"), Mapping) else row
     assert isinstance(wanted, Mapping)
-    return SmallLog({name: before + own for name, own in files.items()}, wanted)
+    told = row.get("job", {})
+    assert isinstance(told, Mapping)
+    return SmallLog({name: before + own for name, own in files.items()}, wanted, Job(**told))

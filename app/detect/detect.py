@@ -17,6 +17,7 @@ from app.detect.locate import exits, locate
 from app.detect.logged import with_last_words
 from app.detect.meaning import understand, understand_mentioned
 from app.detect.mentioned import find_mentioned
+from app.detect.onward import with_onward
 from app.detect.reported import reported
 from app.detect.signals import is_benign, marks, sight
 from app.detect.traceback import find_raised
@@ -81,6 +82,7 @@ def detect(sighted: Sighted, attempt: Attempt, compiled: Compiled, job: Job) -> 
     lines = [line for line in log.lines if attempt.holds(line.file, line.number)]
     end = ending(own_marks, own_points, lines)
     own = with_last_words(own, own_points, ended, end, compiled)
+    end = with_onward(end, lines, own_points, own_marks, own)
     standing, survived = without_recovered(own, own_points, finished=end.finished == "trainer")
     standing = with_silent_deaths(standing, ended, compiled)
     found = group(standing, compiled)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from app.judge.account import KNOW_NOT_WHY
-from app.judge.completion import is_completed, scheduler_agrees
+from app.judge.completion import is_completed, scheduler_agrees, scheduler_objects
 from app.judge.killed import kills
 from app.judge.primary import rank
 from app.judge.suspects import of_a_death, suspects
@@ -26,6 +26,7 @@ from app.model import (
     Seen,
     Verdict,
 )
+from app.rulebook.cause import Cause
 from app.rulebook.rulebook import OUTCOMES, Rulebook
 
 _MOST_EVIDENCE = 12
@@ -79,7 +80,7 @@ def named(
             domain=cause.domain,
             signal=root.signal,
             strength=root.strength,
-            confidence=_confidence(root, others, job),
+            confidence=_confidence(root, others, job, after_the_end=_is_late(cause, detected)),
             fingerprint=fingerprint(root),
             summary=_summary(cause.title, root.summary),
             first_seen=_seen(root.first, files),
@@ -105,6 +106,8 @@ def outcome(
     said = [line for line in (end, too) if line is not None]
     evidence = [_shown(line, "says that the job finished", files) for line in said]
     remarks = list(detected.remarks)
+    if name == "Completed" and scheduler_objects(job):
+        remarks.append("the trainer says that it finished; the scheduler says that the job failed")
     if name == "Unknown":
         killed = kills(detected)
         remarks += killed
@@ -135,17 +138,26 @@ def outcome(
     )
 
 
-def _confidence(root: Finding, others: Sequence[Finding], job: Job) -> Confidence:
+def _is_late(cause: Cause, detected: Detected) -> bool:
+    """Say whether a machine failed in a job whose trainer says that it finished."""
+    return cause.domain == "infrastructure" and detected.ending.finished == "trainer"
+
+
+def _confidence(
+    root: Finding, others: Sequence[Finding], job: Job, *, after_the_end: bool
+) -> Confidence:
     """Say how sure the grounds make: `high` only for a proof that names the fault, and alone.
 
     A wait, a crash and an exception in nobody's words are named for want of something better, which
-    the log may not hold. What plain words say of another fault is no rival, yet a doubt.
+    the log may not hold. What plain words say of another fault is no rival, yet a doubt; so is a
+    trainer that says that it finished.
     """
     rivals = [other for other in others if _is_rival(other, root)]
     if root.strength != "proof":
         return "medium" if root.strength == "clue" and not rivals else "low"
     doubts = any(other.general and other.cause != root.cause for other in others)
-    sure = names_its_fault(root) and not (rivals or doubts or scheduler_agrees(job))
+    doubts = doubts or after_the_end or scheduler_agrees(job)
+    sure = names_its_fault(root) and not (rivals or doubts)
     return "high" if sure else "medium"
 
 
@@ -172,7 +184,7 @@ def _is_rival(other: Finding, root: Finding) -> bool:
 def _outcome_confidence(name: str, detected: Detected, job: Job) -> Confidence:
     if name == "Unknown":
         return "low"
-    agreed = detected.ending.finished == "trainer" and job.exit_code in (None, 0)
+    agreed = detected.ending.finished == "trainer" and not scheduler_objects(job)
     return "high" if agreed else "medium"
 
 
