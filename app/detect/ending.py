@@ -14,7 +14,7 @@ import re
 from collections.abc import Sequence
 
 from app.detect.appended import sets_up_links
-from app.detect.closing import closing, is_in_the_midst
+from app.detect.closing import closing, is_in_the_midst, work_goes_on_behind
 from app.model import EndGrade, Ending, Line, Marked, Point
 
 _DIGITS = re.compile(r"[0-9]+(?:\.[0-9]+)?")
@@ -29,7 +29,7 @@ _BEGUN = 0.5  # the share of a bar below which it was drawn anew
 def ending(marks: Sequence[Marked], points: Sequence[Point], lines: Sequence[Line] = ()) -> Ending:
     """Weigh the end marks of one attempt; `lines` are its kept lines."""
     told = _told(marks, points)
-    if told.finished == "hint" and told.line and is_in_the_midst(told.line, lines):
+    if told.finished == "hint" and _is_in_the_midst(told.line, points, lines):
         told = Ending(failed=told.failed)
     if told.finished is not None or told.failed is not None or _has_steps_to_go(points):
         return told
@@ -44,6 +44,14 @@ def ending(marks: Sequence[Marked], points: Sequence[Point], lines: Sequence[Lin
     trains = any(point.loss is not None and not _evaluates(point) for point in points)
     first, last = closing(signs, lines, trains=trains) or (None, None)
     return Ending("hint", last, None, first) if last else told
+
+
+def _is_in_the_midst(word: Line | None, points: Sequence[Point], lines: Sequence[Line]) -> bool:
+    """Say whether a hint, or a counter that is all there is of one, is followed by more work."""
+    if word is not None:
+        return is_in_the_midst(word, lines)
+    end = _counted_to_the_end(points)
+    return end is not None and work_goes_on_behind(_line_of(end), lines)
 
 
 def _told(marks: Sequence[Marked], points: Sequence[Point]) -> Ending:
@@ -68,7 +76,7 @@ def _told(marks: Sequence[Marked], points: Sequence[Point]) -> Ending:
     if counted is None or failed is not None:
         return Ending(best.grade, best.line, failed) if best else Ending(failed=failed)
     after = _said_after(counted, marks, points)
-    if after is None and _may_go_on(counted):
+    if after is None and (_may_go_on(counted) or _is_of_other_work(counted, points)):
         return Ending(best.grade, best.line, failed) if best else Ending(failed=failed)
     grade: EndGrade = "wrapper" if after else "hint"
     return Ending(grade, after or (best.line if best else None), failed)
@@ -115,6 +123,8 @@ def _has_steps_to_go(points: Sequence[Point]) -> bool:
     if not counters or (not counters[-1].counts and _counts_epochs(counters[-1])):
         return False
     end = counters[-1]
+    if end.counts == "epoch":
+        return True
     own = [p.step or 0 for p in counters if (p.file, p.series) == (end.file, end.series)]
     stride = own[-1] - own[-2] if len(own) > 1 else 1
     return own[-1] + max(1, stride) < (end.total_steps or 0)
@@ -127,8 +137,6 @@ def _starts(mark: Marked) -> bool:
 
 def _is_behind(line: Line, other: Line) -> bool:
     return line.file == other.file and line.number > other.number
-    if end.counts == "epoch":
-        return True
 
 
 def _steps_after(line: Line, points: Sequence[Point]) -> set[int]:
@@ -195,6 +203,13 @@ def _may_go_on(end: Point) -> bool:
     return short or (not end.counts and _counts_epochs(end))
 
 
+def _is_of_other_work(end: Point, points: Sequence[Point]) -> bool:
+    """Say whether a full bar may be of the data or of one epoch: no loss was told with it."""
+    return "bar" in end.series and not any(
+        point.loss is not None and not _evaluates(point) for point in points
+    )
+
+
 def _is_one_bar(counters: Sequence[Point]) -> bool:
     """Say whether a bar with a loss was drawn once for the whole training."""
     last = counters[-1]
@@ -222,6 +237,10 @@ def _evaluates(point: Point) -> bool:
     return point.series.startswith("eval")
 
 
+def _line_of(point: Point) -> Line:
+    return Line(point.file, point.number, raw=point.text, text=point.text, time=point.time)
+
+
 def _said_after(counted: Point, marks: Sequence[Marked], points: Sequence[Point]) -> Line | None:
     """Find something saved, an evaluation or a hint behind the last step."""
     said = next(
@@ -235,7 +254,7 @@ def _said_after(counted: Point, marks: Sequence[Marked], points: Sequence[Point]
         None,
     )
     evaluated = (
-        Line(point.file, point.number, raw=point.text, text=point.text, time=point.time)
+        _line_of(point)
         for point in reversed(points)
         if _evaluates(point)
         and point.loss is not None
