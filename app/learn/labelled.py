@@ -5,8 +5,9 @@ kept of it is judged. What was kept lacks the lines that only a new pattern woul
 can show that a rule does harm and never that it finds something.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from app.errors import SourceError
@@ -25,15 +26,22 @@ _MOST_CONFIRMED = 500  # the newest; some minutes of work
 _MOST_BYTES = 64 << 20  # of a log that is read again; larger ones are judged by what was kept
 
 
+def _nothing() -> KeptLog | None:
+    return None
+
+
 @dataclass(frozen=True)
 class Labelled:
-    """A log with its cause; `diagnosis_id` is None for a fixture."""
+    """A log with its cause; `diagnosis_id` is None for a fixture.
+
+    What was `kept` of it is loaded when it is judged: many are held, and each may be of megabytes.
+    """
 
     name: str
     cause: str
     job: Job = Job()
     paths: tuple[Path, ...] = ()
-    kept: KeptLog | None = None
+    kept: Callable[[], KeptLog | None] = field(default=_nothing, compare=False, repr=False)
     diagnosis_id: str | None = None
 
     def case(self, compiled: Compiled) -> Case | None:
@@ -43,7 +51,8 @@ class Labelled:
                 return examine(self.paths, compiled, job=self.job, limits=Limits())
             except SourceError:
                 pass
-        log = _revived(self.kept, compiled) if self.kept else None
+        kept = self.kept()
+        log = _revived(kept, compiled) if kept else None
         return judged(log, compiled, job=self.job) if log else None
 
 
@@ -77,7 +86,7 @@ class Confirmed:
         """Give the newest of them, of which anything is left."""
         causes = {one.diagnosis_id: one.cause for one in self._feedbacks.labels(_MOST_CONFIRMED)}
         ids = sorted(causes)
-        kept = self._kept.find(ids)
+        kept = self._kept.known(ids)
         for present in self._diagnoses.present(ids):
             id = present.request.id
             paths = self._paths(present)
@@ -87,9 +96,12 @@ class Confirmed:
                     cause=causes[id],
                     job=present.request.job,
                     paths=paths,
-                    kept=kept.get(id),
+                    kept=partial(self._found, id),
                     diagnosis_id=id,
                 )
+
+    def _found(self, id: str) -> KeptLog | None:
+        return self._kept.find([id]).get(id)
 
     def _paths(self, present: Present) -> tuple[Path, ...]:
         """Find its log; nothing where a part is gone or it is large."""

@@ -10,11 +10,11 @@ from app.pipeline import examine
 from app.reason.forms import SignalReply
 from app.rulebook.compiled import Compiled
 from app.rulebook.load import load
-from app.store.database import connect
+from app.store.database import connect, transaction
 from app.store.diagnoses import Diagnoses, Request, Upload
 from app.store.feedback import Feedbacks, Given
 from app.store.ids import new_id
-from app.store.kept import KeptLogs
+from app.store.kept import KeptLogs, keep
 from app.store.migrate import migrate
 from app.store.outcome import Outcome
 from app.store.uploads import Uploads
@@ -68,6 +68,15 @@ def test_when_the_log_is_gone_what_was_kept_shows_the_harm_of_a_new_pattern(hall
     (outcome,) = trial(hall, log).elsewhere
     assert (outcome.cause, outcome.met) == ("PumpFault", 1)
     assert trial(hall, log).was_right(log)
+
+
+def test_what_was_kept_is_loaded_no_sooner_than_it_is_judged(hall, confirmed, tmp_path):
+    known, path = confirmed
+    path.unlink()
+    (log,) = known.all()
+    with transaction(connect(f"sqlite:///{tmp_path / 'f.db'}"), writes=True) as connection:
+        keep(connection, log.diagnosis_id, "sha256:1", None)
+    assert log.case(hall.rules.compiled) is None
 
 
 def test_a_story_whose_verdict_is_known_to_be_wrong_is_no_measure(tmp_path):
