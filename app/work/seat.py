@@ -17,6 +17,13 @@ from app.work.judged import Now, Rejudged, Said, Through
 from app.work.surroundings import Part, Surroundings
 
 PROGRAM = "app.work.judging"
+# Python would look for it in the present folder first, where another `app` may lie.
+_START = """
+import runpy, sys
+_, program, pipe, *sys.path = sys.argv
+sys.argv = [program, pipe]
+runpy.run_module(program, run_name="__main__", alter_sys=True)
+"""
 _GLANCE_SECONDS = 0.5
 _END_SECONDS = 1.0
 
@@ -56,7 +63,7 @@ class Seat:
         self._pipe, theirs = Pipe()
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", PROGRAM, str(theirs.fileno())],
+                [sys.executable, "-P", "-c", _START, PROGRAM, str(theirs.fileno()), *sys.path],
                 pass_fds=(theirs.fileno(),),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,

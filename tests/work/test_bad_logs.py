@@ -88,6 +88,14 @@ def test_a_process_that_dies_before_it_judges_is_no_logs_fault(tmp_path, monkeyp
     assert pumps.unjudged(pumps.runs.page(1)[0]) == {}
 
 
+def test_processes_take_no_program_of_the_present_folder_for_ours(tmp_path, monkeypatch):
+    pumps = stored(tmp_path, [LEAK])
+    (tmp_path / "app.py").write_text("raise SystemExit")
+    monkeypatch.chdir(tmp_path)
+    ended = go_on(pumps.runs, pumps.begun(), pumps.where, Engine(1))
+    assert (ended.status, pumps.actions()) == ("complete", ["fix_config"])
+
+
 def test_a_chunk_ends_once_enough_was_read_or_enough_time_went_by(tmp_path, monkeypatch):
     pumps = stored(tmp_path, [LEAK] * COUNT, is_kept=False)
     seen: list[int] = []
