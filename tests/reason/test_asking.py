@@ -139,7 +139,7 @@ def test_what_the_budget_does_not_allow_is_not_sent(
 
 def test_a_diagnosis_is_held_to_its_tokens_over_several_questions(stage: Stage) -> None:
     setting = stage({"answers": [_OK]})
-    budget = purse(Limits(tokens=2800))
+    budget = purse(Limits(tokens=3200))
     setting.client.ask(question(), budget)
     with pytest.raises(ModelError, match="a diagnosis may take"):
         setting.client.ask(question(), budget)
@@ -153,9 +153,9 @@ def test_the_sum_of_a_day_is_read_from_the_calls_that_are_kept(
     calls = Calls(engine)
     setting = stage({"answers": [_OK]})
     client = Client(setting.client.endpoint, calls.add)
-    limits = Limits(day_tokens=2800)
+    limits = Limits(day_tokens=3200)
     client.ask(question(), Budget(limits, calls.spent, diagnosis_id="dg_1"))
-    with pytest.raises(ModelError, match="a day may take 2800"):
+    with pytest.raises(ModelError, match="a day may take 3200"):
         client.ask(question(), Budget(limits, calls.spent, diagnosis_id="dg_2"))
     client.close()
     assert [call.outcome for call in calls.of_diagnosis("dg_1")] == ["answered"]
