@@ -5,6 +5,7 @@ what was accepted survives a power cut. Transactions are begun by us and not by 
 would run the statements of a migration outside of any transaction.
 """
 
+import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
@@ -12,7 +13,7 @@ from threading import Lock
 from typing import Protocol
 from weakref import WeakKeyDictionary
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Connection, Engine, create_engine, event, func, select
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import (
     ArgumentError,
@@ -25,6 +26,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from app.errors import StoreError, UsageError
 
+_CLOCK = select(func.extract("epoch", func.clock_timestamp()))
 _PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=10000", "foreign_keys=ON")
 
 
@@ -60,6 +62,16 @@ def connect(url: str) -> Engine:
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
+
+
+def now(connection: Connection) -> float:
+    """Tell the time by the one clock of all who share the database, in seconds since the epoch.
+
+    Those of the machines may differ by hours, and what one wrote later would look older.
+    """
+    if connection.dialect.name != "postgresql":  # a SQLite file has one machine
+        return time.time()
+    return float(connection.execute(_CLOCK).scalar_one())
 
 
 def _prepare_sqlite(connection: _SqliteConnection, _record: object) -> None:

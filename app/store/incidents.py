@@ -5,7 +5,6 @@ changes the cause that is remembered. All calls block and may be made from any t
 """
 
 import json
-import time
 from collections.abc import Collection, Mapping
 
 from sqlalchemy import Connection, Engine, bindparam, func, insert, or_, select, tuple_, update
@@ -13,7 +12,7 @@ from sqlalchemy import Row as Found
 
 from app.errors import NotFound
 from app.incident import Changed, Confirmation, Incident, Snippet
-from app.store.database import transaction
+from app.store.database import now, transaction
 from app.store.outcome import Outcome
 from app.store.tables import IncidentRow as Row
 
@@ -110,12 +109,12 @@ class Incidents:
 
 def confirm(connection: Connection, id: str, by: str, note: str, cause: str | None) -> None:
     """Keep a person's word within a transaction; nothing happens where there is no incident."""
-    now = time.time()
-    told: dict[str, object] = {"confirmed_by": by, "confirmed_at": now, "note": note}
+    at = now(connection)
+    told: dict[str, object] = {"confirmed_by": by, "confirmed_at": at, "note": note}
     if cause is not None:
         told["cause"] = cause
     query = update(Row).where(or_(Row.id == id[:32], Row.diagnosis_id == id[:32]))
-    connection.execute(query.values(changed_at=now, **told))
+    connection.execute(query.values(changed_at=at, **told))
 
 
 def remember(connection: Connection, diagnosis_id: str, outcome: Outcome, at: float) -> None:
@@ -124,11 +123,11 @@ def remember(connection: Connection, diagnosis_id: str, outcome: Outcome, at: fl
     A later answer takes the place of the earlier one, unless a person has confirmed that; one
     that comes without lines gives the incident its cause alone.
     """
-    told = outcome.remembered
+    told, changed_at = outcome.remembered, now(connection)
     if told is None:
-        now = {"cause": outcome.cause, "fingerprint": outcome.fingerprint, "changed_at": at}
+        new = {"cause": outcome.cause, "fingerprint": outcome.fingerprint, "changed_at": changed_at}
         unconfirmed = (Row.diagnosis_id == diagnosis_id, Row.confirmed_at.is_(None))
-        connection.execute(update(Row).where(*unconfirmed).values(now))
+        connection.execute(update(Row).where(*unconfirmed).values(new))
         return
     row = {
         "id": f"in_{diagnosis_id.partition('_')[2]}",
@@ -140,7 +139,7 @@ def remember(connection: Connection, diagnosis_id: str, outcome: Outcome, at: fl
         "fingerprint": told.fingerprint,
         "snippet": _lines(told.snippet),
         "created_at": at,
-        "changed_at": at,
+        "changed_at": changed_at,
     }
     of_this = Row.diagnosis_id == diagnosis_id
     known = connection.execute(select(Row.confirmed_at).where(of_this)).one_or_none()
