@@ -156,7 +156,9 @@ def _gone_through(runs: "Reclassifications", run: "Run", settings: Settings) -> 
     What a kill breaks off is resumed too, so its name is told first.
     """
     from app.service.reclassification import go_on
+    from app.work import journal
 
+    journal.set_up("command")  # standard output is for the outcome
     print(f"firstfault: if this is broken off, go on with --resume {run.id}", file=sys.stderr)
     try:
         with _bar(run.total) as moved:

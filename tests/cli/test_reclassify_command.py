@@ -1,4 +1,5 @@
 import csv
+import gzip
 import io
 import json
 
@@ -27,6 +28,23 @@ def test_a_folder_of_logs_gives_a_table_by_cause(plant, tmp_path):
     text = plant("reclassify", tmp_path, "--output", "csv", **kept).out
     assert sum(int(row["count"]) for row in csv.DictReader(io.StringIO(text))) == 2
     assert "cause" in plant("reclassify", tmp_path, **kept).out
+
+
+def test_a_log_that_takes_too_long_is_listed_with_the_reason(plant, tmp_path):
+    (tmp_path / "jobs").mkdir()
+    (tmp_path / "jobs" / "one.log").write_text("pump 3 leaks\n")
+    block = gzip.compress(b"pump 3 leaks\n" * 100_000)
+    (tmp_path / "jobs" / "two.log.gz").write_bytes(block * 2000)
+    settings = {"DATA_DIR": tmp_path / "data", "DIAGNOSIS_SECONDS": 0.2}
+    chosen = {f"FIRSTFAULT_{name}": str(value) for name, value in settings.items()}
+    told = plant("reclassify", tmp_path / "jobs", "--output", "json", **chosen)
+    assert told.status == 0, told.err
+    found = json.loads(told.out)
+    assert (found["run"]["done"], found["run"]["unread"]) == (2, 1)
+    assert [(change["cause"], change["why"]) for change in found["changed"]][1:] == [
+        (None, "it was not judged within 0.2 seconds")
+    ]
+    assert "set aside" in told.err
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import signal
 from concurrent.futures import Future
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import delete, func, select
 
 from app.errors import UsageError
 from app.model import Job
@@ -16,7 +16,7 @@ from app.store.diagnoses import Place
 from app.store.incidents import Incidents
 from app.store.kept import KeptLogs
 from app.store.reclassifications import Reclassifications
-from app.store.tables import KeptLogRow, PastVerdictRow
+from app.store.tables import DiagnosisRow, KeptLogRow, PastVerdictRow
 from app.store.uploads import Uploads
 from app.work import kept, reclassify, seat
 from app.work.reclassify import Engine, go_on, run_through
@@ -169,6 +169,26 @@ def test_a_log_that_has_vanished_keeps_its_verdict(tmp_path):
     assert (ended.status, ended.from_logs, ended.unread) == ("complete", COUNT - 1, 1)
     assert pumps.actions()[4] == "cordon_and_restart"
     assert pumps.runs.listed(ended.id).changed == COUNT - 1
+
+
+class _Sweeping(Here):
+    """What is kept no longer goes, after it was listed and before it is judged."""
+
+    def __init__(self, gone: str) -> None:
+        super().__init__(1)
+        self._gone = DiagnosisRow.id == gone
+
+    def submit(self, call, part, where) -> Future:
+        with transaction(connect(where.database), writes=True) as connection:
+            connection.execute(delete(DiagnosisRow).where(self._gone))
+        return super().submit(call, part, where)
+
+
+def test_a_diagnosis_that_is_deleted_while_a_run_is_about_it_is_passed_over(pumps):
+    with _Sweeping(pumps.ids[1]) as pool:
+        ended = run_through(pumps.runs, pumps.begun(), pumps.where, pool, at_once=1)
+    assert (ended.status, ended.done, ended.unread) == ("complete", COUNT, 1)
+    assert pumps.actions() == ["fix_config"] * (COUNT - 1)
 
 
 def test_another_log_in_the_place_of_one_is_not_judged_for_it(tmp_path):
