@@ -13,8 +13,8 @@ from app.model import Diagnosis, Job
 from app.pipeline import Limits, compressed, diagnose
 from app.rulebook.compiled import Compiled
 from app.story import Answer, Aspect, Story
-from tests.conftest import RULES
 from tests.labelled import ROOT, stories
+from tests.places import RULES
 
 # A story in each folder of causes, and enough of what is easily got wrong.
 _AT_LEAST = {"Completed": 8, "Unknown": 3}

@@ -10,7 +10,7 @@ from app.detect.attempts import cut
 from app.detect.awaited import awaited
 from app.detect.deaths import with_silent_deaths
 from app.detect.ending import ending
-from app.detect.findings import group, without_recovered
+from app.detect.findings import group
 from app.detect.health import health
 from app.detect.leads import leads
 from app.detect.locate import exits, locate
@@ -20,6 +20,7 @@ from app.detect.mentioned import find_mentioned
 from app.detect.onward import with_onward
 from app.detect.reported import reported
 from app.detect.signals import is_benign, marks, sight
+from app.detect.survived import without_survived
 from app.detect.traceback import find_raised
 from app.detect.windows import with_windows
 from app.located import Located
@@ -83,7 +84,8 @@ def detect(sighted: Sighted, attempt: Attempt, compiled: Compiled, job: Job) -> 
     end = ending(own_marks, own_points, lines)
     own = with_last_words(own, own_points, ended, end, compiled)
     end = with_onward(end, lines, own_points, own_marks, own)
-    standing, survived = without_recovered(own, own_points, finished=end.finished == "trainer")
+    finished = end.finished == "trainer"
+    standing, survived = without_survived(own, own_points, compiled, finished=finished)
     standing = with_silent_deaths(standing, ended, compiled)
     found = group(standing, compiled)
     trained_before = len(own_points) < len(log.points) and attempt is not sighted.attempts[0]

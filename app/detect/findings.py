@@ -5,10 +5,8 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from heapq import merge
 
-from app.detect.tracks import evaluates
-from app.model import Finding, Line, Point, Sighting, Strength
+from app.model import Finding, Line, Sighting, Strength
 from app.rulebook.compiled import Compiled
 
 _MOST_SIGHTINGS = 256
@@ -17,7 +15,6 @@ _STRONGEST: Sequence[Strength] = ("context", "echo", "clue", "proof")
 _NUMBER = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,9})?")
 _SLOT = re.compile(r"\{(\w+)\}")
 _UNKNOWN = {"host": "the node", "gpu": "the GPU", "rank": "a rank", "peer": "the peer"}
-_GONE_ON = 5  # different steps after an error that show it did no harm
 
 
 def group(sightings: Sequence[Sighting], compiled: Compiled) -> tuple[Finding, ...]:
@@ -57,72 +54,6 @@ class _Clock:
             return math.inf
         before = max(bisect_left(numbers, line.number + 1) - 1, 0)
         return self._of_file[line.file][numbers[before]]
-
-
-def without_recovered(
-    sightings: Sequence[Sighting], points: Sequence[Point], *, finished: bool
-) -> tuple[tuple[Sighting, ...], tuple[Sighting, ...]]:
-    """Drop what training survived: clues and echoes after which its printer made many more steps.
-
-    So it is with an exception that somebody may have caught, for all that it is printed as if
-    nobody had. Where the trainer says that it `finished`, it survived proofs as well.
-
-    Returns what is left, and what was dropped.
-    """
-    steps = _Steps(points)
-    mild = ("clue", "echo", "proof") if finished else ("clue", "echo")
-    left: list[Sighting] = []
-    survived: list[Sighting] = []
-    for sighting in sightings:
-        gone = (sighting.strength in mild and steps.go_on_after(sighting.line)) or (
-            sighting.survivable and steps.go_on_after(sighting.line, of_its_own=True)
-        )
-        (survived if gone else left).append(sighting)
-    return tuple(left), tuple(survived)
-
-
-class _Steps:
-    """How far each printer went on; what names no rank may be anybody's.
-
-    A reading that tells no step, as `{'loss': 2.31, 'epoch': 0.4}`, is a step too, unless others
-    of its printer number theirs: then it may be a part of one.
-    """
-
-    def __init__(self, points: Sequence[Point]) -> None:
-        self._of: dict[int, dict[int | None, list[Point]]] = defaultdict(lambda: defaultdict(list))
-        for point in sorted(points, key=lambda point: -point.number):
-            if point.step is not None or (point.loss is not None and not evaluates(point)):
-                self._of[point.file][point.rank].append(point)
-        self._ends: dict[tuple[int, int | None, bool], int] = {}
-
-    def go_on_after(self, line: Line, *, of_its_own: bool = False) -> bool:
-        """Say whether the printer of a line, and `of_its_own` nobody else, made steps after it."""
-        key = line.file, line.rank, of_its_own
-        if key not in self._ends:
-            self._ends[key] = self._end(*key)
-        return line.number < self._ends[key]
-
-    def _end(self, file: int, rank: int | None, of_its_own: bool) -> int:
-        """Walk back from the end until so many steps were met as show that it went on."""
-        of_rank = self._of.get(file, {})
-        ranks = of_rank if rank is None else {None, rank} & of_rank.keys()
-        if of_its_own:
-            ranks = {rank} & of_rank.keys()
-        own = list(merge(*(of_rank[own] for own in ranks), key=lambda point: -point.number))
-        numbered = any(point.step is not None and point.loss is not None for point in own)
-        steps: dict[str, set[int | str]] = defaultdict(set)
-        for point in own:
-            if point.step is not None:
-                met = steps[""]
-                met.add(point.step)
-            elif not numbered:
-                met = steps[point.series]
-                met.add(point.text or str(point.loss))
-            else:
-                continue
-            if len(met) >= _GONE_ON:
-                return point.number
-        return 0
 
 
 def _finding(name: str, own: Sequence[Sighting], clock: _Clock, compiled: Compiled) -> Finding:

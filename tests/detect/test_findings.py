@@ -1,13 +1,11 @@
-"""One finding a signal: how often, how strong, when it began, and what training survived."""
-
-from dataclasses import replace
+"""One finding a signal: how often, how strong, and when it began."""
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.detect.findings import fill, group, waited, without_recovered
-from app.model import Line, Point, Sighting, Strength
+from app.detect.findings import fill, group, waited
+from app.model import Line, Sighting, Strength
 from app.rulebook.compiled import Compiled
 from tests.small_rules import a_cause, a_line, a_rulebook, a_signal
 
@@ -143,91 +141,6 @@ def test_trouble_without_any_clock_has_no_onset() -> None:
 def test_a_traceback_without_a_clock_began_when_the_line_before_it_was_printed() -> None:
     sightings = [seen(a_line(5, time=70.0)), seen(a_line(8), "late")]
     assert [finding.onset for finding in group(sightings, COMPILED)] == [70.0, 70.0]
-
-
-def steps(*numbers: int, rank: int | None = None, file: int = 0) -> list[Point]:
-    return [Point(file, number, "train", rank=rank, step=number) for number in numbers]
-
-
-def left(sighting: Sighting, points: list[Point], *, finished: bool = False) -> bool:
-    standing, dropped = without_recovered([sighting], points, finished=finished)
-    assert len(standing) + len(dropped) == 1
-    return bool(standing)
-
-
-@pytest.mark.parametrize("strength", ["clue", "echo"])
-def test_a_clue_or_an_echo_that_training_survived_is_left_aside(strength: Strength) -> None:
-    clue = seen(a_line(10), strength=strength)
-    assert not left(clue, steps(11, 12, 13, 14, 15))
-    assert left(clue, steps(11, 12, 13, 14))
-    assert left(clue, steps(5, 6, 7, 8, 9, 10))
-    assert left(clue, [])
-
-
-def test_so_is_a_proof_that_somebody_may_have_caught_if_its_own_printer_went_on() -> None:
-    caught = replace(seen(a_line(10)), survivable=True)
-    assert not left(caught, steps(11, 12, 13, 14, 15))
-    assert left(caught, steps(11, 12, 13, 14))
-    assert left(seen(a_line(10)), steps(11, 12, 13, 14, 15))
-    of_rank = replace(caught, line=a_line(10, rank=3))
-    assert left(of_rank, steps(11, 12, 13, 14, 15))
-
-
-def test_the_same_step_printed_again_is_no_progress() -> None:
-    points = [Point(0, number, "train", step=3) for number in range(11, 99)]
-    assert left(seen(a_line(10), strength="clue"), points)
-
-
-def readings(*numbers: int, series: str = "train", losses: tuple[float, ...] = ()) -> list[Point]:
-    told = losses or tuple(2.0 - 0.01 * number for number in numbers)
-    return [
-        Point(0, number, series, loss=loss, text=f"{{'loss': {loss}, 'epoch': 0.1}}")
-        for number, loss in zip(numbers, told, strict=True)
-    ]
-
-
-def test_readings_that_tell_no_step_are_progress_too() -> None:
-    clue = seen(a_line(10), strength="clue")
-    assert not left(clue, readings(11, 12, 13, 14, 15))
-    assert left(clue, readings(11, 12, 13, 14))
-    assert left(clue, readings(11, 12, 13, 14, 15, losses=(2.0,) * 5))
-    assert left(clue, readings(11, 12, 13, 14, 15, series="eval train"))
-    assert left(clue, readings(11, 13, 15) + readings(12, 14, series="critic"))
-
-
-def test_losses_within_numbered_steps_are_no_steps_of_their_own() -> None:
-    clue = seen(a_line(10), strength="clue")
-    numbered = [Point(0, number, "step", step=number, loss=2.0) for number in (9, 20)]
-    assert left(clue, numbered + readings(11, 12, 13, 14, 15, series="micro"))
-
-
-@pytest.mark.parametrize(
-    ("of_line", "of_points", "survived"),
-    [(3, 3, True), (3, 4, False), (3, None, True), (None, 4, True), (None, None, True)],
-)
-def test_only_the_steps_of_the_same_rank_count(
-    of_line: int | None, of_points: int | None, survived: bool
-) -> None:
-    clue = seen(a_line(10, rank=of_line), strength="clue")
-    assert left(clue, steps(11, 12, 13, 14, 15, rank=of_points)) != survived
-
-
-def test_steps_of_several_printers_add_up() -> None:
-    clue = seen(a_line(10, rank=3), strength="clue")
-    points = steps(11, 13, 15, rank=3) + steps(12, 14) + steps(16, 17, rank=5)
-    assert not left(clue, points)
-    assert left(clue, points[1:])
-
-
-def test_steps_in_another_file_say_nothing_of_this_one() -> None:
-    assert left(seen(a_line(10), strength="clue"), steps(11, 12, 13, 14, 15, file=1))
-
-
-def test_a_proof_stands_whatever_goes_on_unless_the_trainer_finished() -> None:
-    after = steps(11, 12, 13, 14, 15)
-    assert left(seen(a_line(10)), after)
-    assert not left(seen(a_line(10)), after, finished=True)
-    assert left(seen(a_line(14)), after, finished=True)
 
 
 def test_what_is_not_known_still_reads_as_a_sentence() -> None:
