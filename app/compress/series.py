@@ -258,10 +258,10 @@ def _progress(how: Recipe, parts: Sequence[str]) -> tuple[int | None, int | None
 
 
 def _epoch(how: Recipe, parts: Sequence[str], block: Block | None) -> tuple[int | None, int | None]:
-    """Give the epoch and the last one, as the line tells or, for a bar, the line above it."""
+    """Give the epoch and the last one, as the line tells or the head line above it."""
     if how.epoch:
         return _whole(parts[how.epoch]), _whole(parts[how.epochs]) if how.epochs else None
-    if how.plain_bar and block is not None and block.head.series == "epoch":
+    if block is not None and block.head.series == "epoch" and not how.by_epoch:
         return block.step, block.total
     return None, None
 

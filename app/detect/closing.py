@@ -37,7 +37,8 @@ _GOES_ON = re.compile(
     r"using|drawing|shuffling|building|preparing|creating|continu\w+|first (?:batch|step))\b",
     re.IGNORECASE,
 )
-_WARNS = re.compile(r"\[W\d{3,4} |\bwarn", re.IGNORECASE)  # [W313 17:16:01.112 CudaIPCTypes.cpp:16]
+# [W313 17:16:01.112 CudaIPCTypes.cpp:16]   UserWarning: use y
+_WARNS = re.compile(r"\[W\d{3,4} |\bwarn|Warning\b", re.IGNORECASE)
 _LEAVES = re.compile(r"\b(?:finish|terminat|exit|upload|sync|flush|clos|shut|clean|teardown)", re.I)
 
 
@@ -75,7 +76,7 @@ def is_in_the_midst(word: Line, lines: Sequence[Line]) -> bool:
 
 def work_goes_on_behind(word: Line, lines: Sequence[Line]) -> bool:
     """Say whether what follows speaks of a failure, or of work that begins."""
-    behind = _behind(word, lines)
+    behind = [line for line in _behind(word, lines) if not _WARNS.search(line.raw)]
     return _is_spoilt(behind) or _goes_on(behind)
 
 

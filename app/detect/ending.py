@@ -221,7 +221,8 @@ def _is_one_bar(counters: Sequence[Point]) -> bool:
 
 def _is_drawn_again(own: Sequence[Point]) -> bool:
     """Say whether a bar came to its end and began again: one for each epoch, none for all."""
-    if "bar" not in own[-1].series:
+    end = own[-1]
+    if "bar" not in end.series or end.counts:
         return False
     full = next((place for place, p in enumerate(own) if p.step == p.total_steps), len(own))
     return any((point.step or 0) < _BEGUN * (point.total_steps or 0) for point in own[full:])

@@ -374,3 +374,12 @@ def test_an_epoch_that_was_announced_as_the_last_is_the_end():
 def test_a_rank_is_no_progress():
     found = read("INFO [train.py:88] (0/8) Epoch 3, batch 50, loss[loss=0.2, frames=90]")
     assert found[0].total_steps is None
+
+
+def test_a_line_without_a_bar_counts_within_the_epoch_that_a_head_names():
+    lines = ["Epoch 1/2", "90/90 - 9s - loss: 2.0", "Epoch 2/2", "90/90 - 9s - loss: 1.5"]
+    found = read(*lines)
+    assert [(p.step, p.total_steps, p.counts) for p in found] == [
+        (90, 90, "epoch"),
+        (180, 180, "all"),
+    ]

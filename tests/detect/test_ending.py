@@ -154,3 +154,14 @@ def test_a_full_bar_without_any_loss_may_be_of_the_data():
 def test_work_that_begins_behind_a_full_counter_takes_its_word_back():
     assert ending([], COUNTED, [line(60, "loading the weights of the teacher")]).finished is None
     assert ending([], COUNTED, [line(60, "average time of a step: 3 s")]).finished == "hint"
+
+
+def test_a_bar_whose_epochs_are_counted_together_does_not_begin_again():
+    first = [replace(p, counts="epoch") for p in run([2.0], series="bar loss", total=10)]
+    later = run([1.5, 1.2, 1.0], series="bar loss", total=40, line=2)
+    counted = [replace(p, step=p.step + 10, counts="all") for p in later]
+    assert ending([], first + counted).finished == "hint"
+
+
+def test_a_warning_behind_a_full_counter_begins_no_work():
+    assert ending([], COUNTED, [line(60, "UserWarning: use x instead of loading y")]).finished
