@@ -12,6 +12,7 @@ from functools import cache
 
 import re2
 
+from app.detect.hearsay import hearsay
 from app.detect.level import Level, level_at
 from app.model import Strength
 from app.rulebook.compiled import Met
@@ -33,15 +34,17 @@ class Objection:
         return f"{self.kind}: {' '.join(self.words.split())}"
 
 
-def weigh(signal: Signal, met: Met, raw: str) -> tuple[Strength | None, Objection | None]:
+def weigh(
+    signal: Signal, met: Met, raw: str, rank: int | None = None
+) -> tuple[Strength | None, Objection | None]:
     """Say how much a signal counts on a line, None for not at all, and what weakens it most.
 
-    `raw` is the whole line, in whose head the level stands.
+    `raw` is the whole line, in whose head the level stands; `rank` is that which printed it.
     """
     worst: tuple[Strength | None, Objection | None] = signal.strength, None
     level = level_at(raw[: len(raw) - len(met.matched) - len(met.behind)])
-    for objection in _objections(met, level, general=signal.general):
-        if objection.kind in signal.despite or _is_spelled(objection.words, met.source):
+    for objection in _objections(met, level, rank, general=signal.general):
+        if objection.kind in signal.despite or _is_meant(objection, met.source):
             continue
         left = _left(signal, objection, level)
         if _weight(left) < _weight(worst[0]):
@@ -51,7 +54,7 @@ def weigh(signal: Signal, met: Met, raw: str) -> tuple[Strength | None, Objectio
 
 def speaks_against(met: Met) -> Objection | None:
     """Give what speaks against a match that no signal made, the level aside."""
-    return next(_objections(met, None, general=False), None)
+    return next(_objections(met, None, None, general=False), None)
 
 
 _RETRIED: _Down = {"proof": "clue", "clue": "echo"}
@@ -64,7 +67,7 @@ def _left(signal: Signal, objection: Objection, level: Level | None) -> Strength
         return None if objection.kind == "denial" else "context"
     if objection.kind == "retry":
         return None if signal.general else _RETRIED.get(strength)
-    if objection.kind == "level":
+    if objection.kind in ("level", "rank"):
         return _QUIET.get(strength)
     # A fault that is logged as one may be put cautiously; a proof is then still worth a clue.
     cautious = objection.kind == "hedge" and strength == "proof"
@@ -75,8 +78,11 @@ def _weight(strength: Strength | None) -> int:
     return ("context", "echo", "clue", "proof").index(strength) if strength else -1
 
 
-def _objections(met: Met, level: Level | None, *, general: bool) -> Iterator[Objection]:
+def _objections(
+    met: Met, level: Level | None, rank: int | None, *, general: bool
+) -> Iterator[Objection]:
     """Find all that speaks against a match; a `general` signal falls by less."""
+    quiet = level in ("info", "debug")
     before, behind = met.before[-_LONGEST:], met.behind[:_LONGEST]
     whole = f"{before}{met.matched}{behind}"
     if found := _counted_zero(before, met.matched, behind):
@@ -88,8 +94,12 @@ def _objections(met: Met, level: Level | None, *, general: bool) -> Iterator[Obj
             yield Objection("hedge", found)
         if found := _retried(whole, general=general):
             yield Objection("retry", found)
+    if found := hearsay(before, behind, quiet=quiet):
+        yield Objection("hearsay", found)
     if level in ("warning", "info", "debug"):
         yield Objection("level", level)
+    if quiet and rank is not None:
+        yield Objection("rank", f"rank {rank}, {level}")
 
 
 # Ends of a sentence; a colon, behind which a logger's head or another topic is over.
@@ -159,6 +169,7 @@ _NONE_INSIDE = re.compile(r"(?i)(?<![\w'-])(?:no|without|never|zero|none)(?![\w'
 _ZERO_BEFORE = re.compile(r"(?i)(?<![\w.:/-])0(?: [\w-]+){0,2} ?\Z")
 _LONGEST_COUNTED = 20  # characters
 _COUNTED = re.compile(r"(?i)(?:errors?|fail\w*|faults?|lost|counts?|timeouts?|killed|evicted)\Z")
+_NEVER = re.compile(r"(?i) ?\(?\b(?:0|zero) times\b")
 _ZERO_BEHIND = re.compile(
     r"(?i)(?:[ _](?:count|detected|found))?[\"']?(?: ?[:=] ?| )[\"']?"
     r"(?:0(?![\w.])|none\b|no\b|false\b|null\b|nil\b)"
@@ -176,6 +187,8 @@ def _denied(before: str, matched: str, *, general: bool) -> str | None:
 
 def _counted_zero(before: str, matched: str, behind: str) -> str | None:
     """Find a count that says that it happened never."""
+    if never := _NEVER.match(behind):
+        return never[0]
     if not _COUNTED.search(matched[-_LONGEST_COUNTED:]):
         return None
     found = _ZERO_BEFORE.search(before) or _ZERO_BEHIND.match(behind)
@@ -232,9 +245,10 @@ _WORD = re.compile(r"[a-z]{2,}")
 _SMALL = frozenset({"an", "at", "be", "in", "of", "on", "out", "the", "to", "we"})
 
 
-def _is_spelled(words: str, source: str) -> bool:
-    """Say whether a pattern names one of the words itself."""
-    return not _spelled(source).isdisjoint(set(_WORD.findall(words.lower())) - _SMALL)
+def _is_meant(objection: Objection, source: str) -> bool:
+    """Say whether a pattern names one of the words itself; none can mean another run."""
+    words = set(_WORD.findall(objection.words.lower())) - _SMALL
+    return objection.kind != "hearsay" and not _spelled(source).isdisjoint(words)
 
 
 @cache

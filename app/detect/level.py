@@ -19,7 +19,7 @@ _UPPER = (
 _MARKED = (
     r"[\[<(](?P<marked>trace|debug|info|notice|warn|warning|error|critical|fatal)[\]>)]"
     r"|\b(?:level|severity|levelname|lvl)[\"']?\s?[:=]\s?[\"']?(?P<field>[A-Za-z]+)"
-    r"|(?:\A|[\s:\]])(?P<said>[Ww]arning|[Ee]rror|[Ff]atal): "
+    r"|(?:\A|(?<![A-Za-z])\s|[:\]])(?P<said>[Ww]arning|[Ee]rror|[Ff]atal): "
     r"|\b(?P<python>[A-Z]\w*Warning): "
 )
 # W1019 12:11:02.123456   [I socket.cpp:881]   [rank0]:[E1019 12:11:02 ProcessGroupNCCL.cpp:629]

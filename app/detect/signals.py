@@ -56,7 +56,7 @@ def _veto(signal: Signal, line: Line, earlier: "_Earlier", compiled: Compiled) -
 
 
 def _sighting(signal: Signal, line: Line, met: Met) -> Sighting:
-    strength, objection = weigh(signal, met, line.raw)
+    strength, objection = weigh(signal, met, line.raw, line.rank)
     return Sighting(
         signal=signal.name,
         line=line,

@@ -43,6 +43,10 @@ _BEFORE = (
     "No automatic restart: {cause} was printed before it (line {line}), and a bug would fail again."
     " Rule that out first."
 )
+_BY_WORDS_ALONE = (
+    "No automatic restart: that the job was preempted is told in passing only, and an error of code"
+    " was printed too. See what the scheduler says, then resubmit by hand."
+)
 _FROM_OUTSIDE = ("Preempted", "Cancelled", "TimeLimitExceeded")
 _AS_OFTEN_SETTINGS = (
     "ConnectionError",
@@ -81,6 +85,8 @@ def kept_from_restart(
         return _NEVER_RAN
     if (beside := bug_beside(verdict, root, rulebook)) is not None:
         return _BESIDE.format(cause=beside.cause, line=beside.first_line)
+    if root.cause == "Preempted" and root.strength != "proof" and _hides_a_bug(verdict, rulebook):
+        return _BY_WORDS_ALONE
     if action != "cordon_and_restart" and (before := _bug_before(verdict, rulebook)) is not None:
         return _BEFORE.format(cause=before.cause, line=before.first_line)
     return None
@@ -112,6 +118,12 @@ def bug_beside(verdict: Verdict, root: Finding, rulebook: Rulebook) -> Root | No
         if _STRENGTH[other.strength] >= least and action_of(other, rulebook).startswith("fix_"):
             return other
     return None
+
+
+def _hides_a_bug(verdict: Verdict, rulebook: Rulebook) -> bool:
+    """Say whether what the root is said to explain would by itself be a bug."""
+    causes = (rulebook.causes.get(told.cause) for told in verdict.explained)
+    return any(cause.recovery.action == "fix_code" for cause in causes if cause)
 
 
 def _bug_before(verdict: Verdict, rulebook: Rulebook) -> ExplainedCause | None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from app.judge.account import KNOW_NOT_WHY
 from app.located import Awaited, Suspect
 from app.model import Detected, Finding, Line, Point, Verdict
 from app.recover.advised import action_of
@@ -54,7 +55,7 @@ def course(
         saved=_saved(detected),
         alike=tuple(f for f in detected.findings if f.cause == verdict.primary.cause),
         killed=any(mark.is_kill for mark in detected.exits)
-        or any(f.cause == "Unknown" for f in detected.findings),
+        or any(f.cause == "Unknown" and f.strength != "echo" for f in detected.findings),
         was_cancelled=root is not None and _was_cancelled(root, detected, points),
         met_by_most=root is not None and _is_met_by_most(root, detected),
         began_late=_began_late(root, detected) if root else frozenset(),
@@ -62,11 +63,13 @@ def course(
 
 
 def _was_cancelled(root: Finding, detected: Detected, points: Iterable[Point]) -> bool:
-    """Say whether somebody ended a job that the root had not ended."""
+    """Say whether somebody ended a job that the root had not ended, or that merely waited."""
     ended = [f for f in detected.findings if f.cause == "Cancelled" and f.strength == "proof"]
     if not ended or root.cause == "Cancelled":
         return False
-    return root.strength != "proof" or any(_is_after(p, root.sightings[-1].line) for p in points)
+    if root.strength != "proof" or root.cause in KNOW_NOT_WHY:
+        return True
+    return any(_is_after(p, root.sightings[-1].line) for p in points)
 
 
 def _is_after(point: Point, line: Line) -> bool:

@@ -20,8 +20,9 @@ from app.rulebook.form import (
 )
 
 # What may speak against a line: words of possibility or advice, words that deny, a retry that goes
-# on, and a level below that of an error.
-Doubt = Literal["hedge", "denial", "retry", "level"]
+# on, a level below that of an error, a rank that logs in passing what others would print, and words
+# about other runs or out of a sample.
+Doubt = Literal["hedge", "denial", "retry", "level", "rank", "hearsay"]
 _Doubts = Annotated[tuple[Doubt, ...], BeforeValidator(as_list)]
 
 

@@ -14,11 +14,11 @@ RULES = a_rulebook([a_cause("Pump")], [LEAK])
 COMPILED = Compiled(RULES)
 
 
-def left(line: str, signal: Signal = LEAK) -> Strength | None:
-    """Say how much of a signal is left on a line."""
-    met = COMPILED.meet(signal.match[0], line)
+def left(line: str, signal: Signal = LEAK, rank: int | None = None) -> Strength | None:
+    """Say how much of a signal is left on a line, which a rank may have printed."""
+    met = COMPILED.meet(LEAK.match[0], line)
     assert met is not None
-    return weigh(signal, met, line)[0]
+    return weigh(signal, met, line, rank)[0]
 
 
 def like(**changes: object) -> Signal:
@@ -148,3 +148,59 @@ def test_a_sighting_tells_what_words_weakened_it() -> None:
     assert (retried.strength, retried.doubt, retried.stands) == ("clue", "retry: attempt 2/5", True)
     assert (advice.doubt, advice.stands) == ("hedge: if", False)
     assert standing((retried, advice)) == (retried,)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "INFO note: the last run died: pump 7 leaks",
+        "ERROR previous job state: pump 7 leaks",
+        "resume reason: pump 7 leaks on h3, which is excluded now",
+        "INFO config: {'restarts': 2, 'note': 'seen in an earlier attempt: pump 7 leaks'}",
+        "pump 7 leaks during the previous attempt",
+        "pump 7 leaks, not part of this job",
+        "pump 7 leaks 2 times before",
+        "INFO sample 3 (decoded): 'Who can help? My log says pump 7 leaks, since Monday'",
+        'prompt: "it says pump 7 leaks',
+        '{"level": "info", "completion": "Then pump 7 leaks."}',
+        "INFO decoded: it says pump 7 leaks",
+    ],
+)
+def test_what_befell_another_run_or_is_quoted_is_no_fault_of_this_one(line: str) -> None:
+    assert left(line) is None
+    assert left(line, like(despite=["hearsay", "level", "hedge"])) == "proof"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ERROR cannot read what the last run left: pump 7 leaks",
+        "failed sample: 'a.jpg': pump 7 leaks",
+        "prompts 0-31: 'pump house': pump 7 leaks",
+        "generation throughput: 0.0, pump 7 leaks",
+    ],
+)
+def test_what_this_run_meets_with_things_of_another_is_its_own(line: str) -> None:
+    assert left(line) == "proof"
+
+
+@pytest.mark.parametrize(
+    ("line", "strength"),
+    [
+        ("INFO pump 7 leaks", "clue"),
+        ("WARNING pump 7 leaks", "proof"),
+        ("[12.5] pump 7 leaks", "proof"),
+    ],
+)
+def test_a_rank_that_tells_in_passing_what_a_kernel_would_print_proves_less(
+    line: str, strength: Strength
+) -> None:
+    kernel = like(despite=["level"])
+    assert left(line, kernel) == "proof"
+    assert left(line, kernel, rank=3) == strength
+    assert left(line, like(despite=["level", "rank"]), rank=3) == "proof"
+
+
+def test_a_count_of_no_times_is_a_denial() -> None:
+    assert left("pump 7 leaks (0 times)") is None
+    assert left("pump 7 leaks (2 times)") == "proof"

@@ -23,6 +23,8 @@ from app.detect.level import level_at
         ("gpu-a:811:903 [3] misc/socket.cc:484 NCCL WARN ", "error"),
         ("gpu-a:811:903 [3] NCCL INFO ", "info"),
         ("INFO collector: 2026-01-02 03:04:05 ERROR ", "error"),
+        ("2026-01-02 03:04:05 INFO note: CUDA error: ", "info"),
+        ("[2026-01-02 03:04:05] error: ", "error"),
         ("gpu-a kernel: ", None),
         ("/var/log/INFO/run.log: ", None),
         ("the error rate of WARNINGS: ", None),

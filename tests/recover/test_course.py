@@ -131,6 +131,7 @@ def test_who_cancels_a_job_at_work_has_a_reason_of_their_own() -> None:
     assert not since(LOST, a_finding("Cancelled", strength="clue"), steps_at=(11,)).was_cancelled
     assert not since(BY_HAND, steps_at=(91,)).was_cancelled
     assert since(a_finding("NetworkError", strength="clue"), BY_HAND).was_cancelled
+    assert since(a_finding("Stalled"), BY_HAND).was_cancelled
 
 
 def test_what_one_rank_meets_is_told_from_what_most_meet() -> None:
