@@ -62,7 +62,7 @@ def _beats_the_trainer(root: Finding, detected: Detected, rulebook: Rulebook) ->
     if cause is None or end is None:
         return False
     if cause.domain == "training":
-        return root.cause != "Stalled"
+        return root.cause != "Stalled" and not _is_behind(root.first, end)
     cut_short = onward is not None and _is_behind(root.first, onward)
     if cause.domain == "scheduler":
         return cut_short or _is_behind(end, root.first)
