@@ -12,7 +12,9 @@ _JSON_TIME = re.compile(
     r'(?:(1[3-9]\d{8})(\d{3}|\.\d+)?[,"}]|(?=\d{4}-))'
 )
 _JSON_RANK = re.compile(r'"(?:global_)?rank": ?(\d{1,6})[,}]')
-_JSON_HOST = re.compile(r'"host(?:name)?": ?"([\w.-]{1,63})"')
+_JSON_HOST = re.compile(r'"host(?:_?name)?": ?"([\w.-]{1,63})"')
+# {"ts": …, "pod": "train-worker-0", "node": "ip-10-0-0-1"; elsewhere a node may be one of a graph
+_JSON_NODE = re.compile(r'"(?:k8s_)?node(?:_?name)?": ?"((?=[\w.-]*\d)[\w.-]{1,63})"')
 # :::MLLOG {"namespace": "", "time_ms": 1714990760344,
 _MLLOG_TIME = re.compile(r'"time_ms": ?(1[3-9]\d{11})\b')
 
@@ -64,7 +66,7 @@ def record(raw: str, at: int) -> Record | None:
     if met is None:
         return None
     rank = _JSON_RANK.search(raw, at, end)
-    host = _JSON_HOST.search(raw, at, end)
+    host = _JSON_HOST.search(raw, at, end) or _JSON_NODE.search(raw, at, end)
     return Record(
         _since_epoch(met[1], met[2] or "") if met[1] else None,
         met.end(),

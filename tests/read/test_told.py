@@ -35,6 +35,24 @@ def test_a_json_line_tells_rank_and_host_and_where_its_stamp_begins() -> None:
 
 
 @pytest.mark.parametrize(
+    ("field", "host"),
+    [
+        ('"node": "ip-10-4-0-3"', "ip-10-4-0-3"),
+        ('"node_name": "gx-11.hall"', "gx-11.hall"),
+        ('"node": "gx-11", "hostname": "gx-11.hall"', "gx-11.hall"),
+        ('"node": 3', None),
+        ('"node": "embedding"', None),
+        ('"node_rank": "3"', None),
+    ],
+)
+def test_a_json_line_names_its_host_as_a_node_too(field: str, host: str | None) -> None:
+    record = told.record(f'{{"ts": 1767323045.25, {field}, "msg": "up"}}', 0)
+
+    assert record is not None
+    assert record.host == host
+
+
+@pytest.mark.parametrize(
     "raw",
     ['{"loss": 2.1, "time": 12.5}', "{'ts': 1767323045.25}", '{"rank": 3, "world": 8}', "::: "],
 )
