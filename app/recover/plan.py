@@ -27,6 +27,7 @@ _READS_SETTINGS = re.compile(
     r"|/(?:omegaconf|hydra|pydantic|yaml|jsonargparse|fire|click|tyro)/[\w/]+\.py:\d+:"
     r"|:(?:__post_init__|_?validate\w*|_?check_(?:arg|config|setting)\w*|_?parse_\w*arg\w*)$"
 )
+_TAKES_OUT = re.compile(r"\bstate=drain\b|\bkubectl (?:cordon|drain)\b")
 _WORKED_STEPS = 10  # by then every rank has met every other and each service was called
 _HAD_WORKED = "It had worked for {count} steps, so what went away counts before what is set."
 _KILLED_AT_WORK = (
@@ -72,6 +73,8 @@ def plan(
     on_wires = root.cause == "NetworkError"
     drivers = accused_by_drivers(course.alike, verdict, rulebook) if on_wires else []
     action, reason = borne(told, root, verdict, course, drivers, rulebook)
+    if told == "cordon_and_restart" != action:
+        steps = tuple(step for step in steps if not _TAKES_OUT.search(step))
     if action == told == "fix_config" and _had_worked(root, course):
         action = cause.recovery.action
         reason = (*reason, _HAD_WORKED.format(count=course.steps_made))

@@ -14,7 +14,9 @@ from tests.small_rules import a_cause, a_finding, a_line, a_rulebook, a_signal
 BOOK = a_rulebook(
     [
         a_cause(
-            "ECCError", action="cordon_and_restart", steps=["Drain {host}.", "Ask for {part}."]
+            "ECCError",
+            action="cordon_and_restart",
+            steps=["Drain {host}.", "Ask for {part}.", "Type `kubectl cordon {host}`."],
         ),
         a_cause("CUDAError", action="restart"),
         a_cause("NetworkError", action="restart"),
@@ -68,7 +70,7 @@ def on(host: str, cause: str = "ECCError", **more: object) -> Finding:
 def test_the_rules_say_what_to_do_and_the_steps_are_filled() -> None:
     done = planned(on("gpu-1"), Suspect("gpu-1"))
     assert (done.action, done.restart, done.targets) == ("cordon_and_restart", True, ("gpu-1",))
-    assert done.steps == ("Drain gpu-1.", "Ask for <part>.")
+    assert done.steps == ("Drain gpu-1.", "Ask for <part>.", "Type `kubectl cordon gpu-1`.")
 
 
 def test_a_signal_may_know_better_than_its_cause() -> None:
@@ -82,6 +84,15 @@ def test_nothing_is_taken_out_without_proof(strength: Strength) -> None:
     done = planned(on("gpu-1", strength=strength), Suspect("gpu-1"))
     assert (done.action, done.targets) == ("restart", ())
     assert not any("drain" in command or "cordon" in command for command in done.commands)
+
+
+def test_steps_take_out_no_node_that_the_plan_keeps() -> None:
+    node, typed = Suspect("gpu-1"), "Type `kubectl cordon gpu-1`."
+    assert typed in planned(on("gpu-1"), node).steps
+    kept = planned(on("gpu-1"), node, roots={"KeyError": "proof"})
+    assert (kept.action, kept.targets) == ("restart", ())
+    assert typed not in kept.steps
+    assert "Ask for <part>." in kept.steps
 
 
 def test_a_second_node_is_taken_out_only_if_a_proof_of_the_root_names_it() -> None:
