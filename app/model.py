@@ -249,23 +249,6 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class Explained:
-    """A finding that another one accounts for."""
-
-    finding: Finding
-    by: Finding
-    edge: Literal["always", "if_earlier", "refines"]
-
-
-@dataclass(frozen=True, slots=True)
-class Ranking:
-    """Findings split into roots, likeliest first, and those that something explains."""
-
-    roots: tuple[Finding, ...]
-    explained: tuple[Explained, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Job:
     """What the caller knows of the job; every field may be missing."""
 

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from app.detect.detect import Sighted, detect
 from app.detect.signals import Tried, tried
 from app.judge.account import Event, why_not
-from app.judge.primary import rank
+from app.judge.primary import Ranking, rank
 from app.judge.verdict import judge
-from app.model import Attempt, Ending, Finding, Job, Line, Ranking, Sighting, Verdict
+from app.model import Attempt, Ending, Finding, Job, Line, Sighting, Verdict
 from app.rulebook.compiled import Compiled
 
 _MOST_REFUSED = 12

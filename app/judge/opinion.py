@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from app.judge.completion import scheduler_objects
+from app.judge.primary import Ranking
 from app.judge.stopped import is_stop, outlived
 from app.judge.verdict import hashed, named, names_its_fault, outcome, ranked
 from app.located import Suspect
@@ -30,7 +31,6 @@ from app.model import (
     Line,
     LogFile,
     Point,
-    Ranking,
     Root,
     Seen,
     Verdict,

@@ -6,15 +6,33 @@ which cause explains which; here that relation is laid over what was found.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from app.judge.account import Event, accounts_for, is_earlier
-from app.model import Explained, Finding, Ranking, Strength
+from app.model import Finding, Strength
 from app.rulebook.cause import EdgeKind
 from app.rulebook.relation import Link, Relation
 from app.rulebook.rulebook import Rulebook
 
 _WEIGHT: dict[Strength, int] = {"proof": 3, "clue": 2, "echo": 1, "context": 0}
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """A finding that another one accounts for."""
+
+    finding: Finding
+    by: Finding
+    edge: Literal["always", "if_earlier", "refines"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Findings split into roots, likeliest first, and those that something explains."""
+
+    roots: tuple[Finding, ...]
+    explained: tuple[Explained, ...]
 
 
 def rank(findings: Sequence[Finding], rulebook: Rulebook) -> Ranking:

@@ -8,20 +8,18 @@ from datetime import UTC, datetime
 from app.judge.account import KNOW_NOT_WHY
 from app.judge.completion import is_completed, scheduler_agrees, scheduler_objects
 from app.judge.killed import kills
-from app.judge.primary import rank
+from app.judge.primary import Explained, Ranking, rank
 from app.judge.suspects import of_a_death, suspects
 from app.model import (
     Confidence,
     Detected,
     Evidence,
-    Explained,
     ExplainedCause,
     Finding,
     Job,
     Line,
     LogFile,
     Primary,
-    Ranking,
     Root,
     Seen,
     Verdict,

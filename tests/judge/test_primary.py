@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.judge.primary import rank
-from app.model import Finding, Line, Ranking, Strength
+from app.judge.primary import Ranking, rank
+from app.model import Finding, Line, Strength
 from app.rulebook.rulebook import Rulebook
 from tests.small_rules import a_cause, a_finding, a_line, a_rulebook, a_signal
 
