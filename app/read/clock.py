@@ -41,8 +41,9 @@ _ISO = re.compile(
     re.ASCII,
 )
 # 07/27/2024 16:02:40   [06/14/24 09:00:11]   01.02.2025 21:00:00   24-05-19 13:43:04 -
+# 05/11/2026 | 08:12:44 |
 _SHORT_DATE = re.compile(
-    _OPEN + r"(\d\d)([-/.])(\d\d)[-/.](\d{4}|\d\d)[ T]" + _TIME + _CLOSE, re.ASCII
+    _OPEN + r"(\d\d)([-/.])(\d\d)[-/.](\d{4}|\d\d)(?:[ T]| \| )" + _TIME + _CLOSE, re.ASCII
 )
 # [09-01 00:10:07]   12/09 06:40:00 - mmengine
 _MONTH_DAY = re.compile(_OPEN + r"(\d\d)[-/](\d\d) " + _TIME + _CLOSE, re.ASCII)

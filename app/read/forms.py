@@ -40,6 +40,8 @@ ADDRESS = re.compile(r"(\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}): ?")
 #  3: loading shard   12: loading shard
 TASK = re.compile(r" {0,4}(\d{1,5}):(?: |$)")
 PADDED = re.compile(r" (?: {0,3}\d{1,5}: |\[\d{4}-)")
+# " 4b | 05/11/2026 | 08:12:44 | Power Unit #0x01 | …": ipmitool's list of a controller's log
+SEL = re.compile(r" {1,3}[0-9a-f]{1,3} \| (?=\d\d/\d\d/\d{4} \| \d\d:)")
 TIME_OF_DAY = re.compile(r"\d\d:\d\d:\d\d[. ]")
 # node-17 kernel:   node-17 python3[412]:   gpu7 systemd:
 SYSLOG_HOST = re.compile(r"([A-Za-z0-9][\w.-]{0,62}) (?=kernel: |[\w./@-]{1,60}\[\d{1,8}\]: )")

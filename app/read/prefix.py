@@ -210,7 +210,12 @@ class PrefixReader:
         return met.end()
 
     def _blank(self, raw: str, at: int, found: _Found) -> int:
-        if at or not forms.PADDED.match(raw):
+        if at:
+            return at
+        if (sel := forms.SEL.match(raw)) and self._time(raw, sel.end(), found):
+            found.held = at
+            return at
+        if not forms.PADDED.match(raw):
             return at
         if raw[1] == "[":
             return self._stamp(raw, 1, found)

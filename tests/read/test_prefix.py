@@ -321,3 +321,8 @@ PIECES = [
 def test_whatever_a_line_holds_the_message_begins_within_it(lines: list[str]) -> None:
     for line, prefix in zip(lines, read(*lines), strict=True):
         assert 0 <= prefix.end <= len(line)
+
+
+def test_a_line_of_a_controllers_log_is_dated_and_kept_whole() -> None:
+    (prefix,) = read(" 4b | 05/11/2026 | 08:12:44 | Power Unit #0x01 | Power off/down | Asserted")
+    assert (prefix.end, prefix.time) == (0, seconds("2026-05-11T08:12:44"))
