@@ -43,9 +43,13 @@ def nodes_to_take_out(
 def is_borne_out(root: Finding, verdict: Verdict, began_late: Collection[str] = ()) -> bool:
     """Say whether a mere warning of a driver about a GPU was followed by what it leads to.
 
-    What is in `began_late` began so long after it that it came of something else.
+    What is in `began_late` began so long after it that it came of something else. What a rank logs
+    in passing is no driver's word.
     """
-    named = root.strength == "clue" and any("gpu" in sighting.facts for sighting in root.sightings)
+    named = root.strength == "clue" and any(
+        "gpu" in sighting.facts and not sighting.doubt.startswith("rank:")
+        for sighting in root.sightings
+    )
     followed = {told.cause for told in verdict.explained}.difference(began_late)
     return named and not followed.isdisjoint(_FOLLOWS)
 

@@ -84,6 +84,8 @@ def test_a_warning_about_a_gpu_counts_where_what_it_leads_to_followed(
     done = plan(said, root, BOOK, Job(), Course(9))
     assert done.action == action
     assert done.targets == (("gpu-1",) if action == "cordon_and_restart" else ())
+    in_passing = replace(root, sightings=(replace(root.sightings[0], doubt="rank: rank 3, info"),))
+    assert plan(said, in_passing, BOOK, Job(), Course(9)).targets == ()
 
 
 def test_numbers_that_broke_early_are_told_by_where_they_broke() -> None:
