@@ -19,6 +19,7 @@ from app.detect.meaning import understand, understand_mentioned
 from app.detect.mentioned import find_mentioned
 from app.detect.onward import with_onward
 from app.detect.reported import reported
+from app.detect.routine import without_routine
 from app.detect.signals import is_benign, marks, sight
 from app.detect.survived import without_survived
 from app.detect.traceback import find_raised
@@ -86,7 +87,7 @@ def detect(sighted: Sighted, attempt: Attempt, compiled: Compiled, job: Job) -> 
     end = with_onward(end, lines, own_points, own_marks, own)
     finished = end.finished == "trainer"
     standing, survived = without_survived(own, own_points, compiled, finished=finished)
-    standing = with_silent_deaths(standing, ended, compiled)
+    standing = with_silent_deaths(without_routine(standing, survived), ended, compiled)
     found = group(standing, compiled)
     trained_before = len(own_points) < len(log.points) and attempt is not sighted.attempts[0]
     ill, remarks = health(own_points, lines, end, found, own_marks, trained_before=trained_before)

@@ -180,7 +180,8 @@ def test_across_files_the_clock_says_what_came_before_the_trainers_word(
 
 
 def test_a_loss_gone_wrong_beats_the_trainers_word_but_a_pause_does_not() -> None:
-    assert cause(found("LossSpike", 70), finished="trainer") == "LossSpike"
+    assert cause(found("LossSpike", 40), finished="trainer") == "LossSpike"
+    assert cause(found("LossSpike", 70), finished="trainer") == "Completed"
     assert cause(found("Stalled", 20), finished="trainer") == "Completed"
 
 
