@@ -67,9 +67,9 @@ def kept_from_restart(
     It is allowed only where nothing found would make the job fail again. A wait that ran out, with
     nothing to say what was waited for, is as often a bug (one rank evaluates while the others go
     on) as a fault of a machine, and a loader that was killed as often a leak: a person restarts
-    that once. What never made a step and shows no proof of a fault is as often set up wrongly as
-    broken. What somebody cancelled at work is theirs to start again. The answer is empty where the
-    action is none that starts anything by itself.
+    that once. What never made a step, and shows no proof of broken hardware, is as often set up
+    wrongly as broken. What somebody cancelled at work is theirs to start again. The answer is empty
+    where the action is none that starts anything by itself.
     """
     if action not in RESTARTS and (action, root.cause) != ("resubmit", "Preempted"):
         return ""
@@ -81,7 +81,8 @@ def kept_from_restart(
         return _LONG_BEFORE
     if root.cause in _BY_A_PERSON:
         return _BY_A_PERSON[root.cause]
-    if root.cause in _AS_OFTEN_SETTINGS and root.strength != "proof" and not course.steps_made:
+    by_hardware = action == "cordon_and_restart" and root.strength == "proof"
+    if root.cause in _AS_OFTEN_SETTINGS and not (course.steps_made or by_hardware):
         return _NEVER_RAN
     if (beside := bug_beside(verdict, root, rulebook)) is not None:
         return _BESIDE.format(cause=beside.cause, line=beside.first_line)

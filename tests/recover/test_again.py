@@ -111,12 +111,23 @@ def test_the_first_step_says_why_nothing_restarts_by_itself() -> None:
     assert not any("automatic" in step for step in planned(a_finding("RuntimeError")).steps)
 
 
-def test_what_never_made_a_step_restarts_only_on_a_proof() -> None:
-    clue = a_finding("NativeCrash", strength="clue")
-    book = a_rulebook([a_cause("NativeCrash", action="restart")])
-    said = Verdict(Primary("NativeCrash", "plant", None, "clue", "medium", "f", "s", None))
-    assert not plan(said, clue, book, Job(), Course(steps_made=0)).restart
-    assert plan(said, clue, book, Job(), Course(steps_made=1)).restart
+@pytest.mark.parametrize(
+    ("action", "strength", "steps_made", "restart"),
+    [
+        ("restart", "clue", 0, False),
+        ("restart", "proof", 0, False),
+        ("restart", "proof", 1, True),
+        ("cordon_and_restart", "proof", 0, True),
+    ],
+)
+def test_what_never_made_a_step_restarts_only_where_hardware_is_proved_to_be_broken(
+    action: str, strength: Strength, steps_made: int, restart: bool
+) -> None:
+    root = a_finding("NativeCrash", strength=strength)
+    book = a_rulebook([a_cause("NativeCrash", action=action)])
+    primary = Primary("NativeCrash", "plant", None, strength, "medium", "f", "s", None)
+    said = Verdict(primary, suspects=(Suspect("gpu-1"),))
+    assert plan(said, root, book, Job(), Course(steps_made=steps_made)).restart is restart
 
 
 @pytest.mark.parametrize(("steps_made", "action"), [(0, "fix_config"), (500, "wait_and_retry")])

@@ -207,7 +207,7 @@ def test_the_signal_of_another_root_decides_whether_it_must_be_mended() -> None:
     ):
         other = Root(cause, signal, "proof", 1, "log", 1)
         beside = Verdict(said.primary, other_roots=(other,))
-        done = plan(beside, a_finding("StorageError"), BOOK, Job())
+        done = plan(beside, a_finding("StorageError"), BOOK, Job(), Course(steps_made=9))
         assert done.restart is restart
 
 
