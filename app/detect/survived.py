@@ -119,7 +119,7 @@ class _Steps:
             return "surely" if line.time + grace < few.time else "no"
         if line.number >= many.number:
             return "no" if grace else "perhaps"
-        return "surely" if not grace or self._seconds_to(many, line) >= grace else "no"
+        return "surely" if not grace or self._seconds_to(few, line) >= grace else "no"
 
     def _seconds_to(self, onward: _Onward, line: Line) -> float:
         """Give the seconds from the first reading behind a line without a clock; 0 if not told."""
