@@ -7,14 +7,13 @@ the one come first, and does it weigh enough? A warning beside a hardware error 
 from dataclasses import dataclass
 
 from app.model import Finding, Line
+from app.rulebook.cause import KNOW_NOT_WHY
 from app.rulebook.relation import Link, Relation
 
 # A wait of ten minutes that runs out at noon was over at noon for all who waited: what is printed
 # in its last moments came with its end and did not begin it.
 _LAST_SHARE, _LAST_SECONDS = 0.05, 30.0
 
-# Whoever waited in vain, was killed or was told to stop knows that it happened, and never why.
-KNOW_NOT_WHY = frozenset({"NCCLTimeoutError", "NCCLRemoteError", "Stalled", "Cancelled", "Unknown"})
 _TAKEN_OFF = frozenset({"Preempted", "TimeLimitExceeded"})
 
 

@@ -2,9 +2,9 @@
 
 import re
 
-from app.judge.account import KNOW_NOT_WHY
 from app.judge.primary import Ranking
 from app.model import Detected, Finding, Job, Line
+from app.rulebook.cause import KNOW_NOT_WHY
 from app.rulebook.rulebook import Rulebook
 
 _STOPS_A_SAVE = frozenset({"StorageError", "S3StorageError", "HostOutOfMemory"})

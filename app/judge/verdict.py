@@ -5,7 +5,6 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from app.judge.account import KNOW_NOT_WHY
 from app.judge.completion import is_completed, scheduler_agrees, scheduler_objects
 from app.judge.killed import kills
 from app.judge.primary import Explained, Ranking, rank
@@ -24,7 +23,7 @@ from app.model import (
     Seen,
     Verdict,
 )
-from app.rulebook.cause import Cause
+from app.rulebook.cause import KNOW_NOT_WHY, Cause
 from app.rulebook.rulebook import OUTCOMES, Rulebook
 
 _MOST_EVIDENCE = 12

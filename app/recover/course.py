@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from app.judge.account import KNOW_NOT_WHY
 from app.located import Awaited, Suspect
 from app.model import Detected, Finding, Line, Point, Verdict
 from app.recover.advised import action_of
+from app.rulebook.cause import KNOW_NOT_WHY
 from app.rulebook.rulebook import Rulebook
 
 HARDWARE = ("CUDAError", "ECCError", "NVLinkError", "NodeFailure", "NetworkError")

@@ -11,6 +11,9 @@ from app.rulebook.form import CauseName, EitherName, Form, Lines, Sentence
 Scope = Literal["same_rank", "same_host", "other_ranks", "job"]
 EdgeKind = Literal["always", "if_earlier"]
 
+# Whoever waited in vain, was killed or was told to stop knows that it happened, and never why.
+KNOW_NOT_WHY = frozenset({"NCCLTimeoutError", "NCCLRemoteError", "Stalled", "Cancelled", "Unknown"})
+
 
 class Edge(Form):
     """One thing that a cause or signal explains, and among which ranks that holds."""
