@@ -5,14 +5,15 @@ several roots another came first. Each is told with its reason, and in this orde
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from app.detect.detect import Sighted, detect
 from app.detect.signals import Tried, tried
+from app.detect.survived import OUTLIVED
 from app.judge.account import Event, why_not
 from app.judge.primary import Ranking, rank
 from app.judge.verdict import judge
-from app.model import Attempt, Ending, Finding, Job, Line, Sighting, Verdict
+from app.model import Attempt, Detected, Ending, Finding, Job, Line, Sighting, Verdict
 from app.rulebook.compiled import Compiled
 
 _MOST_REFUSED = 12
@@ -25,7 +26,7 @@ def judged(sighted: Sighted, compiled: Compiled) -> Iterator[str]:
     ranking = rank(found.findings, compiled.rulebook)
     verdict, _ = judge(found, compiled.rulebook, sighted.log.files, Job())
     yield from _attempt(sighted, attempt)
-    yield from _left_out(tried(_lines(sighted, attempt), compiled), found.survived)
+    yield from _left_out(tried(_lines(sighted, attempt), compiled), found)
     yield from _ranked(ranking)
     yield from _refused(ranking, compiled)
     yield f"ending: {_ending(found.ending)}"
@@ -46,13 +47,16 @@ def _attempt(sighted: Sighted, attempt: Attempt) -> Iterator[str]:
         yield f"attempt {attempt.number} of {len(sighted.attempts)}: lines {spans}"
 
 
-def _left_out(met: Iterable[Tried], survived: Sequence[Sighting]) -> Iterator[str]:
+def _left_out(met: Iterable[Tried], found: Detected) -> Iterator[str]:
     """Tell what was met and does not count, or for less; alike reasons of one signal together."""
     alike: dict[tuple[str, str], list[Sighting]] = defaultdict(list)
     for one in met:
         if one.veto or one.sighting.doubt:
             alike[one.sighting.signal, _reason(one)].append(one.sighting)
-    for sighting in survived:
+    for sighting in (s for finding in found.findings for s in finding.sightings):
+        if sighting.doubt == OUTLIVED:
+            alike[sighting.signal, f"weakened to {sighting.strength}: {OUTLIVED}"].append(sighting)
+    for sighting in found.survived:
         alike[sighting.signal, "left out: training went on after it"].append(sighting)
     for (signal, reason), own in alike.items():
         yield f"{signal} {reason} (line {own[0].line.number}{_times(len(own))})"

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from app.detect.survived import OUTLIVED
 from app.model import Sighting
 
 _OFTEN = 3
@@ -20,7 +21,7 @@ def without_routine(
 
     Those count too that were left as clues, since training may have survived them.
     """
-    outlived = [*survived, *(s for s in standing if s.strength == "clue" and not s.doubt)]
+    outlived = [*survived, *(s for s in standing if s.doubt == OUTLIVED)]
     often = Counter(map(_raised_in, outlived))
     return tuple(
         replace(s, strength="clue")

@@ -19,6 +19,7 @@ from app.detect.tracks import evaluates
 from app.model import Line, Point, Sighting
 from app.rulebook.compiled import Compiled
 
+OUTLIVED = "more steps stand behind it"  # the doubt of a proof that training may have survived
 _GONE_ON = 5  # different steps after an error that show it did no harm
 _UNBUFFERED = 100  # steps, of which a buffer of 8 KiB (Python's, and stdio's of 4) holds no more
 _GRACE = 1800.0  # seconds; schedulers give less from their notice to the end
@@ -51,7 +52,7 @@ def without_survived(
         if how == "surely":
             survived.append(sighting)
         elif how == "perhaps" and sighting.strength == "proof":
-            left.append(replace(sighting, strength="clue"))
+            left.append(replace(sighting, strength="clue", doubt=OUTLIVED))
         else:
             left.append(sighting)
     return tuple(left), tuple(survived)
