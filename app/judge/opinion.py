@@ -19,7 +19,7 @@ from typing import Literal
 
 from app.judge.completion import scheduler_objects
 from app.judge.primary import Ranking
-from app.judge.stopped import is_stop, outlived
+from app.judge.stopped import OF_LOSS, is_stop, outlived
 from app.judge.verdict import hashed, named, names_its_fault, outcome, ranked
 from app.located import Suspect
 from app.model import (
@@ -110,6 +110,9 @@ def weigh(verdict: Verdict, opinion: Opinion, grounds: Grounds, method: Method) 
     if primary.strength == "proof" or primary.cause == "Completed":
         told = f"named {opinion.cause}, against what is proven: it was left aside"
         return _left(verdict, opinion, grounds, method, told)
+    if _is_for_numbers_to_tell(opinion, verdict, grounds):
+        told = f"named {opinion.cause}, which what was measured does not show: it was left aside"
+        return _left(verdict, opinion, grounds, method, told)
     return _alone(verdict, opinion, grounds)
 
 
@@ -164,6 +167,18 @@ def _went_on(opinion: Opinion, verdict: Verdict, grounds: Grounds) -> bool:
     own = [f for f in grounds.detected.findings if f.cause == verdict.primary.cause]
     stops = own or [root]
     return outlived(opinion, stops, grounds.files, grounds.points)
+
+
+def _is_for_numbers_to_tell(opinion: Opinion, verdict: Verdict, grounds: Grounds) -> bool:
+    """Say whether readings tell better than a reader's eye, and tell nothing of the kind.
+
+    A loss is compared with all that were read; where none was, its format is unknown, and a reader
+    is better than nothing. A hang is measured by clocks, and a reader may name it only where the
+    rules know no cause at all.
+    """
+    if opinion.cause in OF_LOSS:
+        return any(point.loss is not None for point in grounds.points)
+    return opinion.cause == "Stalled" and verdict.primary.cause != "Unknown"
 
 
 def _is_quoted(finding: Finding, quotes: Collection[Quoted], grounds: Grounds) -> bool:

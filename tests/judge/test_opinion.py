@@ -3,7 +3,7 @@
 from app.judge.opinion import Grounds, Weighed, weigh
 from app.judge.verdict import judge
 from app.located import Located
-from app.model import Detected, EndGrade, Ending, Finding, Job, LogFile
+from app.model import Detected, EndGrade, Ending, Finding, Job, LogFile, Point
 from app.opinion import Opinion, Quoted
 from tests.small_rules import a_cause, a_finding, a_line, a_rulebook, a_signal
 
@@ -13,6 +13,7 @@ BOOK = a_rulebook(
         a_cause("ECCError", "infrastructure"),
         a_cause("NCCLTimeoutError", "infrastructure"),
         a_cause("LossSpike", "training"),
+        a_cause("Stalled", "training"),
     ],
     [
         a_signal("keyerror", "KeyError"),
@@ -37,6 +38,7 @@ def weighed(
     sure: str = "certain",
     job: Job | None = None,
     words: str = "line",
+    points: tuple[Point, ...] = (),
 ) -> Weighed:
     job = job or Job()
     line = a_line(50, text="training is done") if finished else None
@@ -44,7 +46,7 @@ def weighed(
     detected = Detected(findings, ending, Located())
     verdict, root = judge(detected, BOOK, FILES, job)
     lines = [a_line(number) for number in (10, 20, 30, 50)]
-    grounds = Grounds(detected, root, FILES, job, BOOK, lines)
+    grounds = Grounds(detected, root, FILES, job, BOOK, lines, points)
     quoted = tuple(Quoted("rank0.log", number, f"{words} {number}") for number in quotes)
     return weigh(verdict, Opinion(says, sure, quoted, "nothing"), grounds, "rules")
 
@@ -159,3 +161,18 @@ def test_a_finished_job_fails_only_by_a_quoted_proof_of_that_cause():
 def test_a_process_that_ended_for_unknown_reasons_may_be_given_one():
     killed = a_finding("Unknown", a_line(10), signal="killed")
     assert told(weighed(killed, says="ECCError", quotes=(30,)))[0] == "ECCError"
+
+
+def test_a_jump_that_the_readings_do_not_show_is_left_aside():
+    read = tuple(Point(0, n, "train", step=n, loss=2.0) for n in range(1, 9))
+    found = weighed(says="LossSpike", points=read)
+    assert told(found)[::3] == ("Unknown", "none")
+    assert "what was measured does not show" in found.verdict.remarks[-1]
+    assert (
+        told(weighed(says="LossSpike"))[0] == "LossSpike"
+    )  # no loss was read: its form is unknown
+
+
+def test_a_hang_is_named_where_no_cause_is_known_and_displaces_none():
+    assert told(weighed(says="Stalled"))[0] == "Stalled"
+    assert told(weighed(CLUE, says="Stalled"))[0] == "NCCLTimeoutError"
