@@ -9,8 +9,9 @@ from dataclasses import replace
 
 from app.compress.cut import cut
 from app.errors import ModelError, SourceError, StoreError
+from app.judge.admissible import Grounds
 from app.judge.in_doubt import in_doubt
-from app.judge.opinion import Grounds, Weighed, weigh
+from app.judge.opinion import Weighed, weigh
 from app.model import Diagnosis, Line, Plan
 from app.opinion import Asked, Opinion, Quoted
 from app.pipeline import Case

@@ -12,53 +12,34 @@ Confidence is reckoned from these grounds, never from the model's own word: high
 with a proof that names its fault and the model agree, low for what the model names alone.
 """
 
-import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from app.judge.completion import scheduler_objects
-from app.judge.primary import Ranking
-from app.judge.stopped import OF_LOSS, is_stop, outlived
+from app.judge.admissible import (
+    Grounds,
+    ends_in_peace,
+    found_by_rules,
+    is_for_numbers_to_tell,
+    place_of,
+    says_done,
+    went_on,
+)
 from app.judge.verdict import hashed, named, names_its_fault, outcome, ranked
 from app.located import Suspect
 from app.model import (
     Confidence,
-    Detected,
     Evidence,
     Finding,
-    Job,
     Line,
-    LogFile,
-    Point,
     Root,
     Seen,
     Verdict,
 )
 from app.opinion import Opinion, Quoted, Weight
-from app.rulebook.rulebook import Rulebook
 
 Method = Literal["rules", "memory", "rules+model", "model"]
 _WHY = "quoted by the language model"
-# Elapsed: 2:10:33   Saved final weights to out/   All 40 epochs done.   real 311m20s
-_AN_END = re.compile(
-    r"(?i)\b(?:finish\w*|complete[ds]?|done|succe\w+|sav(?:ed|ing)|final\w*|elapsed|took|bye|real"
-    r"|(?:total|wall|train(?:ing)?|run) ?(?:clock )?(?:time|runtime|duration))\b"
-)
-_LAST_LINES = 40  # a screen; what stands above is not how the job ended
-
-
-@dataclass(frozen=True, slots=True)
-class Grounds:
-    """What the rules know of the case: what was found, and what their verdict rests on."""
-
-    detected: Detected
-    root: Finding | None
-    files: Sequence[LogFile]
-    job: Job
-    rulebook: Rulebook
-    lines: Sequence[Line] = ()
-    points: Sequence[Point] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,29 +69,29 @@ def weigh(verdict: Verdict, opinion: Opinion, grounds: Grounds, method: Method) 
     ranking = ranked(grounds.detected, grounds.rulebook)
     if opinion.cause == "Completed":
         if not (
-            _says_done(opinion.quotes, ranking, grounds)
-            or _ends_in_peace(opinion.quotes, ranking, grounds)
+            says_done(opinion.quotes, ranking, grounds)
+            or ends_in_peace(opinion.quotes, ranking, grounds)
         ):
             told = "takes the job for finished, which no quoted line proves: it was left aside"
             return _left(verdict, opinion, grounds, method, told)
         found = outcome("Completed", grounds.detected, ranking, grounds.files, grounds.job)
         return _chosen(found, None, verdict, opinion, grounds)
-    found_by_rules = _finding(opinion, verdict, ranking, grounds)
-    proven = found_by_rules is not None and found_by_rules.strength == "proof"
-    if not proven and _went_on(opinion, verdict, grounds):
+    own = found_by_rules(opinion, verdict, ranking, grounds)
+    proven = own is not None and own.strength == "proof"
+    if not proven and went_on(opinion, verdict, grounds):
         told = (
             f"named {opinion.cause}, but training went on after all that it quotes, until "
             f"{primary.cause}: it was left aside"
         )
         return _left(verdict, opinion, grounds, method, told)
-    if found_by_rules is not None:
+    if own is not None:
         rest = (grounds.files, grounds.rulebook, grounds.job)
-        found = named(found_by_rules, grounds.detected, ranking, *rest)
-        return _chosen(found, found_by_rules, verdict, opinion, grounds)
+        found = named(own, grounds.detected, ranking, *rest)
+        return _chosen(found, own, verdict, opinion, grounds)
     if primary.strength == "proof" or primary.cause == "Completed":
         told = f"named {opinion.cause}, against what is proven: it was left aside"
         return _left(verdict, opinion, grounds, method, told)
-    if _is_for_numbers_to_tell(opinion, verdict, grounds):
+    if is_for_numbers_to_tell(opinion, verdict, grounds):
         told = f"named {opinion.cause}, which what was measured does not show: it was left aside"
         return _left(verdict, opinion, grounds, method, told)
     return _alone(verdict, opinion, grounds)
@@ -142,72 +123,6 @@ def _agreed(verdict: Verdict, opinion: Opinion, grounds: Grounds, method: Method
         grounds.root,
         replace(opinion, agrees=True, weight="agrees"),
         "model" if method == "memory" else "rules+model",
-    )
-
-
-def _finding(
-    opinion: Opinion, verdict: Verdict, ranking: Ranking, grounds: Grounds
-) -> Finding | None:
-    """Find what the rules found of the cause that the model names, where it may be chosen."""
-    explained = [item.finding for item in ranking.explained]
-    own = [f for f in (*ranking.roots, *explained) if f.cause == opinion.cause]
-    strength = verdict.primary.strength
-    if strength == "proof":
-        own = [f for f in own if f.strength == "proof" and f in ranking.roots]
-    if verdict.primary.cause == "Completed":
-        own = [f for f in own if f.strength == "proof" and _is_quoted(f, opinion.quotes, grounds)]
-    return own[0] if own else None
-
-
-def _went_on(opinion: Opinion, verdict: Verdict, grounds: Grounds) -> bool:
-    """Say whether the job was plainly stopped, and training had outlived what is quoted."""
-    root = grounds.root
-    if root is None or not is_stop(verdict.primary.domain, root):
-        return False
-    own = [f for f in grounds.detected.findings if f.cause == verdict.primary.cause]
-    stops = own or [root]
-    return outlived(opinion, stops, grounds.files, grounds.points)
-
-
-def _is_for_numbers_to_tell(opinion: Opinion, verdict: Verdict, grounds: Grounds) -> bool:
-    """Say whether readings tell better than a reader's eye, and tell nothing of the kind.
-
-    A loss is compared with all that were read; where none was, its format is unknown, and a reader
-    is better than nothing. A hang is measured by clocks, and a reader may name it only where the
-    rules know no cause at all.
-    """
-    if opinion.cause in OF_LOSS:
-        return any(point.loss is not None for point in grounds.points)
-    return opinion.cause == "Stalled" and verdict.primary.cause != "Unknown"
-
-
-def _is_quoted(finding: Finding, quotes: Collection[Quoted], grounds: Grounds) -> bool:
-    places = {(quote.file, quote.line) for quote in quotes}
-    return any(_place(s.line, grounds.files) in places for s in finding.sightings)
-
-
-def _place(line: Line, files: Sequence[LogFile]) -> tuple[str, int]:
-    return (files[line.file].name if 0 <= line.file < len(files) else "", line.number)
-
-
-def _says_done(quotes: Collection[Quoted], ranking: Ranking, grounds: Grounds) -> bool:
-    """Say whether a quoted line is one that the rules take for an end, and no proof is against."""
-    ending = grounds.detected.ending
-    if ending.line is None or ending.failed is not None:
-        return False
-    proven = any(root.strength == "proof" for root in ranking.roots)
-    quoted = _place(ending.line, grounds.files) in {(quote.file, quote.line) for quote in quotes}
-    return quoted and not proven
-
-
-def _ends_in_peace(quotes: Collection[Quoted], ranking: Ranking, grounds: Grounds) -> bool:
-    """Say whether a word for an end is quoted from the last lines, and nothing tells of failure."""
-    if ranking.roots or grounds.detected.ending.failed or scheduler_objects(grounds.job):
-        return False
-    last = {file.name: file.lines - _LAST_LINES for file in grounds.files}
-    return any(
-        quote.line > last.get(quote.file, quote.line) and _AN_END.search(quote.text)
-        for quote in quotes
     )
 
 
@@ -272,7 +187,7 @@ def _with_quotes(evidence: tuple[Evidence, ...], quotes: Sequence[Quoted]) -> tu
 
 def _line_of(quote: Quoted, grounds: Grounds) -> Line | None:
     place = (quote.file, quote.line)
-    return next((line for line in grounds.lines if _place(line, grounds.files) == place), None)
+    return next((line for line in grounds.lines if place_of(line, grounds.files) == place), None)
 
 
 def _seen(quote: Quoted, line: Line | None) -> Seen:
@@ -291,7 +206,7 @@ def _as_root(grounds: Grounds) -> tuple[Root, ...]:
     root = grounds.root
     if root is None:
         return ()
-    file, number = _place(root.first, grounds.files)
+    file, number = place_of(root.first, grounds.files)
     return (Root(root.cause, root.signal, root.strength, root.count, file, number),)
 
 

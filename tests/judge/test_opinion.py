@@ -1,6 +1,7 @@
 """What a model's word may change of the rules' verdict, and what it may not."""
 
-from app.judge.opinion import Grounds, Weighed, weigh
+from app.judge.admissible import Grounds
+from app.judge.opinion import Weighed, weigh
 from app.judge.verdict import judge
 from app.located import Located
 from app.model import Detected, EndGrade, Ending, Finding, Job, LogFile, Point

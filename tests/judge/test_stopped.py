@@ -2,7 +2,8 @@
 
 import pytest
 
-from app.judge.opinion import Grounds, Weighed, weigh
+from app.judge.admissible import Grounds
+from app.judge.opinion import Weighed, weigh
 from app.judge.verdict import judge
 from app.located import Located
 from app.model import Detected, Ending, Finding, Job, LogFile, Point

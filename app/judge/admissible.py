@@ -1,0 +1,99 @@
+"""What an opinion may rest on: which of its grounds the log and the rules bear out."""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from app.judge.completion import scheduler_objects
+from app.judge.primary import Ranking
+from app.judge.stopped import OF_LOSS, is_stop, outlived
+from app.model import Detected, Finding, Job, Line, LogFile, Point, Verdict
+from app.opinion import Opinion, Quoted
+from app.rulebook.rulebook import Rulebook
+
+# Elapsed: 2:10:33   Saved final weights to out/   All 40 epochs done.   real 311m20s
+_AN_END = re.compile(
+    r"(?i)\b(?:finish\w*|complete[ds]?|done|succe\w+|sav(?:ed|ing)|final\w*|elapsed|took|bye|real"
+    r"|(?:total|wall|train(?:ing)?|run) ?(?:clock )?(?:time|runtime|duration))\b"
+)
+_LAST_LINES = 40  # a screen; what stands above is not how the job ended
+
+
+@dataclass(frozen=True, slots=True)
+class Grounds:
+    """What the rules know of the case: what was found, and what their verdict rests on."""
+
+    detected: Detected
+    root: Finding | None
+    files: Sequence[LogFile]
+    job: Job
+    rulebook: Rulebook
+    lines: Sequence[Line] = ()
+    points: Sequence[Point] = ()
+
+
+def found_by_rules(
+    opinion: Opinion, verdict: Verdict, ranking: Ranking, grounds: Grounds
+) -> Finding | None:
+    """Find what the rules found of the cause that the model names, where it may be chosen."""
+    explained = [item.finding for item in ranking.explained]
+    own = [f for f in (*ranking.roots, *explained) if f.cause == opinion.cause]
+    strength = verdict.primary.strength
+    if strength == "proof":
+        own = [f for f in own if f.strength == "proof" and f in ranking.roots]
+    if verdict.primary.cause == "Completed":
+        own = [f for f in own if f.strength == "proof" and _is_quoted(f, opinion.quotes, grounds)]
+    return own[0] if own else None
+
+
+def went_on(opinion: Opinion, verdict: Verdict, grounds: Grounds) -> bool:
+    """Say whether the job was plainly stopped, and training had outlived what is quoted."""
+    root = grounds.root
+    if root is None or not is_stop(verdict.primary.domain, root):
+        return False
+    own = [f for f in grounds.detected.findings if f.cause == verdict.primary.cause]
+    stops = own or [root]
+    return outlived(opinion, stops, grounds.files, grounds.points)
+
+
+def is_for_numbers_to_tell(opinion: Opinion, verdict: Verdict, grounds: Grounds) -> bool:
+    """Say whether readings tell better than a reader's eye, and tell nothing of the kind.
+
+    A loss is compared with all that were read; where none was, its format is unknown, and a reader
+    is better than nothing. A hang is measured by clocks, and a reader may name it only where the
+    rules know no cause at all.
+    """
+    if opinion.cause in OF_LOSS:
+        return any(point.loss is not None for point in grounds.points)
+    return opinion.cause == "Stalled" and verdict.primary.cause != "Unknown"
+
+
+def _is_quoted(finding: Finding, quotes: Collection[Quoted], grounds: Grounds) -> bool:
+    places = {(quote.file, quote.line) for quote in quotes}
+    return any(place_of(s.line, grounds.files) in places for s in finding.sightings)
+
+
+def place_of(line: Line, files: Sequence[LogFile]) -> tuple[str, int]:
+    """Give the file and line as quotes name them."""
+    return (files[line.file].name if 0 <= line.file < len(files) else "", line.number)
+
+
+def says_done(quotes: Collection[Quoted], ranking: Ranking, grounds: Grounds) -> bool:
+    """Say whether a quoted line is one that the rules take for an end, and no proof is against."""
+    ending = grounds.detected.ending
+    if ending.line is None or ending.failed is not None:
+        return False
+    proven = any(root.strength == "proof" for root in ranking.roots)
+    quoted = place_of(ending.line, grounds.files) in {(quote.file, quote.line) for quote in quotes}
+    return quoted and not proven
+
+
+def ends_in_peace(quotes: Collection[Quoted], ranking: Ranking, grounds: Grounds) -> bool:
+    """Say whether a word for an end is quoted from the last lines, and nothing tells of failure."""
+    if ranking.roots or grounds.detected.ending.failed or scheduler_objects(grounds.job):
+        return False
+    last = {file.name: file.lines - _LAST_LINES for file in grounds.files}
+    return any(
+        quote.line > last.get(quote.file, quote.line) and _AN_END.search(quote.text)
+        for quote in quotes
+    )
