@@ -1,12 +1,13 @@
 """What an opinion may rest on: which of its grounds the log and the rules bear out."""
 
+import math
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from app.judge.completion import scheduler_objects
 from app.judge.primary import Ranking
-from app.judge.stopped import OF_LOSS, is_stop, outlived
+from app.judge.stopped import is_stop, outlived
 from app.model import Detected, Finding, Job, Line, LogFile, Point, Verdict
 from app.opinion import Opinion, Quoted
 from app.rulebook.rulebook import Rulebook
@@ -61,11 +62,15 @@ def is_for_numbers_to_tell(opinion: Opinion, verdict: Verdict, grounds: Grounds)
 
     A loss is compared with all that were read; where none was, its format is unknown, and a reader
     is better than nothing. A hang is measured by clocks, and a reader may name it only where the
-    rules know no cause at all.
+    rules know no cause, or one that may as well have ended a hang.
     """
-    if opinion.cause in OF_LOSS:
-        return any(point.loss is not None for point in grounds.points)
-    return opinion.cause == "Stalled" and verdict.primary.cause != "Unknown"
+    losses = [point.loss for point in grounds.points if point.loss is not None]
+    if opinion.cause == "NonFiniteLoss":
+        return bool(losses) and math.isfinite(losses[-1])
+    if opinion.cause == "LossSpike":
+        return bool(losses)
+    ends_hangs = verdict.primary.cause == "Unknown" or verdict.primary.domain == "scheduler"
+    return opinion.cause == "Stalled" and not ends_hangs
 
 
 def _is_quoted(finding: Finding, quotes: Collection[Quoted], grounds: Grounds) -> bool:

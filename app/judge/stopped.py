@@ -11,7 +11,7 @@ from app.model import Finding, LogFile, Point
 from app.opinion import Opinion, Quoted
 
 _STOPS = "scheduler"  # the domain of causes that stop a job from outside
-OF_LOSS = ("NonFiniteLoss", "LossSpike")
+_OF_LOSS = ("NonFiniteLoss", "LossSpike")
 _LAST_LINES = 40  # a screen, where no reading tells how far training came
 
 
@@ -42,7 +42,7 @@ def _is_at_the_end(
     quote: Quoted, file: int, cause: str, stop: tuple[int, int], points: Sequence[Point]
 ) -> bool:
     is_before = file != stop[0] or quote.line < stop[1]
-    if cause in OF_LOSS and not is_before:
+    if cause in _OF_LOSS and not is_before:
         return False
     readings = [p for p in points if p.file == file and (file != stop[0] or p.number < stop[1])]
     if not readings:
