@@ -1,5 +1,6 @@
 """From the kept lines of a log to what each of its attempts shows."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -36,6 +37,8 @@ from app.model import (
     Sighting,
 )
 from app.rulebook.compiled import Compiled
+
+_LAST_LINES = 200  # of a file: some screens, more than any program prints once it is done
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,7 @@ def detect(sighted: Sighted, attempt: Attempt, compiled: Compiled, job: Job) -> 
     own = with_windows(shown, own_points, compiled)
     ended = exits(own_marks)
     lines = [line for line in log.lines if attempt.holds(line.file, line.number)]
-    end = ending(own_marks, own_points, lines)
+    end = ending(own_marks, own_points, _without_asides(lines, shown, compiled))
     own = with_last_words(own, own_points, ended, end, compiled)
     end = with_onward(end, lines, own_points, own_marks, own)
     finished = end.finished == "trainer"
@@ -107,6 +110,24 @@ def detect(sighted: Sighted, attempt: Attempt, compiled: Compiled, job: Job) -> 
         leads=leads(lines, own_marks, own_points),
         awaited=awaited(lines, own_points, found),
     )
+
+
+def _without_asides(
+    lines: Sequence[Line], sightings: Sequence[Sighting], compiled: Compiled
+) -> list[Line]:
+    """Leave out what says nothing of an end: facts beside the job, and harmless lines at the end.
+
+    Only the last lines of each file are asked whether they are harmless, which takes long.
+    """
+    aside = {(s.line.file, s.line.number) for s in sightings if s.strength == "context"}
+    left: list[Line] = []
+    behind: Counter[int] = Counter()
+    for line in reversed(lines):
+        behind[line.file] += 1
+        last = behind[line.file] <= _LAST_LINES
+        if (line.file, line.number) not in aside and not (last and is_benign(line, compiled)):
+            left.append(line)
+    return left[::-1]
 
 
 def _located(lines: Sequence[Line], marks: Sequence[Marked], sighted: Sighted) -> Located:

@@ -8,6 +8,7 @@ from app.rulebook.compiled import Compiled
 from tests.cli.running import Command
 
 _CUDA = """\
+step 400 loss 2.31
 [rank3]: Traceback (most recent call last):
 [rank3]:   File "/w/train.py", line 12, in <module>
 [rank3]:     step()
