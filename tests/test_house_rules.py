@@ -5,9 +5,9 @@ Who may import whom is held by the contracts in pyproject.toml, which `make lint
 
 import ast
 import re
+from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).parent.parent
 CODE = sorted((ROOT / "app").rglob("*.py"))
@@ -28,8 +28,32 @@ def _named(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-each_file = pytest.mark.parametrize("path", CODE + TESTS, ids=_named)
-each_module = pytest.mark.parametrize("path", CODE, ids=_named)
+@cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+def _over(paths: Sequence[Path]) -> Callable[[Callable[[Path], None]], Callable[[], None]]:
+    """Make one test of a check of each file; it tells of all files that fail."""
+
+    def as_test(check: Callable[[Path], None]) -> Callable[[], None]:
+        def test() -> None:
+            failing = {}
+            for path in paths:
+                try:
+                    check(path)
+                except AssertionError as error:
+                    failing[_named(path)] = str(error)
+            assert failing == {}
+
+        test.__doc__ = check.__doc__
+        return test
+
+    return as_test
+
+
+each_file = _over(CODE + TESTS)
+each_module = _over(CODE)
 
 
 @each_file
@@ -42,7 +66,7 @@ def test_no_file_is_longer_than_a_reader_can_hold(path: Path) -> None:
 def test_no_function_is_longer_than_a_screen(path: Path) -> None:
     long = {
         node.name: node.end_lineno - node.lineno
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(_tree(path))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and node.end_lineno is not None
         and node.end_lineno - node.lineno >= _MOST_LINES_OF_A_FUNCTION
@@ -56,13 +80,13 @@ def test_files_and_classes_say_what_they_are(path: Path) -> None:
     parts = {*path.relative_to(ROOT).parent.parts, path.stem}
     assert not parts & _SAYS_NOTHING
     assert not _OLD_AND_NEW.search(path.stem)
-    classes = [n.name for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.ClassDef)]
+    classes = [n.name for n in ast.walk(_tree(path)) if isinstance(n, ast.ClassDef)]
     assert not [name for name in classes if _SAYS_LITTLE.search(name)]
 
 
 @each_module
 def test_a_module_says_what_it_is_for(path: Path) -> None:
-    module = ast.parse(path.read_text())
+    module = _tree(path)
     if module.body:
         first, *_ = (ast.get_docstring(module) or "").split("\n")
         assert first.endswith((".", ":", "?"))
@@ -82,7 +106,7 @@ def test_only_the_settings_and_the_terminal_read_the_environment(path: Path) -> 
 @each_module
 def test_nobody_swallows_all_errors_and_nobody_loads_pickles(path: Path) -> None:
     """Who catches everything hides the bug; a pickle runs what it holds."""
-    tree = ast.parse(path.read_text())
+    tree = _tree(path)
     imported = {
         name.name.split(".")[0]
         for node in ast.walk(tree)

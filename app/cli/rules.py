@@ -23,7 +23,8 @@ for decide in (proposals, approve, reject, withdraw, export):
 @rules.command()
 def check() -> None:
     """Check all rule files; every fault is shown at once, with its file and line."""
-    book = _book()
+    settings = configured()
+    book = load(settings.rules_dir, learned=settings.learned_dir)
     print(
         f"{len(book.causes)} causes, {len(book.signals)} signals, {len(book.benign)} benign, "
         f"{len(book.filters)} filters, {len(book.marks)} marks: no fault"
@@ -130,7 +131,7 @@ def new(
 
 def _book() -> Rulebook:
     settings = configured()
-    return load(settings.rules_dir, learned=settings.learned_dir)
+    return load(settings.rules_dir, settings.cache_dir, settings.learned_dir)
 
 
 _FORM = """\
