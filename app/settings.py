@@ -32,6 +32,7 @@ from pydantic_settings import (
 from app.tokens import Token, parse
 
 _PACKAGE = Path(__file__).parent
+_PORT = 8000
 # What else is called so: the place of the TOML file, a port of compose.yaml, and what Kubernetes
 # tells every container of a Service that is named firstfault.
 _OTHERS = re.compile(r"FIRSTFAULT_(CONFIG|DOOR_PORT|SERVICE_(HOST|PORT\w*)|PORT_\d+_(TCP|UDP)\w*)")
@@ -48,6 +49,11 @@ def _split(value: object) -> object:
     if not isinstance(value, str):
         return value
     return [part for part in re.split("[:,](?!//)", value) if part]
+
+
+def _port(value: object) -> object:
+    """Take what Kubernetes says of a Service named firstfault (`tcp://10.1.2.3:80`) for nothing."""
+    return _PORT if isinstance(value, str) and value.startswith("tcp://") else value
 
 
 def _pair(value: object) -> object:
@@ -139,7 +145,9 @@ class Settings(BaseSettings):
         "keys come from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY or whatever boto finds",
     )
     host: str = Field(default="127.0.0.1", description="address that the service listens on")
-    port: int = Field(default=8000, ge=0, le=65535, description="its port; 0 takes a free one")
+    port: Annotated[int, BeforeValidator(_port)] = Field(
+        default=_PORT, ge=0, le=65535, description="its port; 0 takes a free one"
+    )
     workers: int = Field(
         default_factory=lambda: min(os.cpu_count() or 1, 8),
         ge=1,

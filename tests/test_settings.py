@@ -32,6 +32,11 @@ def test_the_environment_wins_over_the_file(monkeypatch, tmp_path):
     assert settings.log_roots == (Path("/x"), Path("/y"))
 
 
+def test_what_kubernetes_says_of_a_service_of_that_name_is_no_port(monkeypatch):
+    monkeypatch.setenv("FIRSTFAULT_PORT", "tcp://10.1.2.3:80")
+    assert Settings().port == 8000
+
+
 def test_roots_are_separated_as_in_path_and_sizes_may_have_units(monkeypatch):
     monkeypatch.setenv("FIRSTFAULT_LOG_ROOTS", "/a:/b")
     monkeypatch.setenv("FIRSTFAULT_MAX_UPLOAD_BYTES", "5MiB")
