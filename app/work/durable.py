@@ -110,7 +110,11 @@ class Durable:
             )
 
     async def close(self) -> None:
-        """Stop; what is under way is dropped here and made again at the next start."""
+        """Stop; what is under way is dropped here and made again at the next start.
+
+        DBOS logs each call that it drops as an error, which it is not.
+        """
+        logging.getLogger("dbos").setLevel(logging.CRITICAL)
         await asyncio.to_thread(DBOS.destroy, destroy_registry=True)
         # DBOS had put its own threads, now gone, in the place of the loop's.
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor())
