@@ -12,6 +12,7 @@ from app.settings import Settings
 from app.store.diagnoses import Request
 from app.store.ids import new_id
 from tests.obedient import Obedient
+from tests.waiting import soon
 
 
 def settings(folder: Path, **chosen: object) -> Settings:
@@ -31,6 +32,19 @@ def run(folder: Path, story, **chosen: object):
             return await story(service)
 
     return asyncio.run(told())
+
+
+async def standing(service: Service, id: str, which: str) -> bool:
+    return id in getattr(await service._durable.standing("diagnose", [id]), which)
+
+
+async def empty(service: Service) -> bool:
+    return not await service.page()
+
+
+async def begun(service: Service, id: str) -> bool:
+    state = service.crew.state(id)
+    return state is not None and state.status == "running"
 
 
 async def submit(service: Service, name: str = "", log: bytes = b"a line") -> str:
@@ -174,15 +188,11 @@ def test_what_is_old_is_removed_while_the_service_runs_and_results_only_if_asked
     async def of_its_call(service):
         id = await submit(service)
         answered = (await service.find(id, 20)).status
-        async with asyncio.timeout(20):
-            while not (await service._durable.standing("diagnose", [id])).missing:
-                await asyncio.sleep(0.1)
+        await soon(lambda: standing(service, id, "missing"))
         return id, answered, (await service.find(id)).status
 
     async def of_all(service):
-        async with asyncio.timeout(20):
-            while await service.page():
-                await asyncio.sleep(0.1)
+        await soon(lambda: empty(service))
         with pytest.raises(NotFound):
             await service.find(id)
 
@@ -196,8 +206,7 @@ def test_a_second_delivery_of_a_call_ends_no_earlier_than_the_first(tmp_path):
 
     async def story(service):
         id = await submit(service, "sleep 2")
-        while service.crew.state(id) is None or service.crew.state(id).status != "running":
-            await asyncio.sleep(0.02)
+        await soon(lambda: begun(service, id))
         await service._durable.take_over([service.settings.executor])
         await asyncio.sleep(1)
         meanwhile = await service._durable.standing("diagnose", [id])
@@ -214,8 +223,7 @@ def test_a_diagnosis_whose_call_ended_without_an_answer_is_made_all_the_same(tmp
         upload = await service.intake.receive(once(b"a line"))
         request = Request(new_id(), Job(), (upload,))
         await service._durable.entrust("diagnose", request.id, request.id)
-        while not (await service._durable.standing("diagnose", [request.id])).done:
-            await asyncio.sleep(0.05)
+        await soon(lambda: standing(service, request.id, "done"))
         service._diagnoses.add(request)
         await service.crew.tend()
         return await service.find(request.id, 20)

@@ -1,11 +1,10 @@
 """Server processes for tests."""
 
 import os
-import resource
+import select
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from pathlib import Path
 import httpx2
 
 from tests.places import CACHE
+from tests.waiting import PATIENCE_SECONDS, until
 
 FAKE = (str(Path(__file__).with_name("fake_server.py")),)
 REAL = ("-m", "app.cli.main", "serve")
@@ -55,22 +55,19 @@ def start(
     chosen = {"data_dir": data, "cache_dir": cache, "port": 0, "workers": 1, **settings}
     env = {k: v for k, v in os.environ.items() if not k.startswith("FIRSTFAULT_")}
     env |= {f"FIRSTFAULT_{name.upper()}": str(value) for name, value in chosen.items()}
-
-    def limit_files() -> None:
-        if file_size_limit:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (file_size_limit, file_size_limit))
-
+    limit = ["prlimit", f"--fsize={file_size_limit}"] if file_size_limit else []
     data.mkdir(exist_ok=True, parents=True)
     log = data / "stderr.log"
     with log.open("a") as stderr:
         process = subprocess.Popen(
-            [sys.executable, *program],
-            env=env, stdout=subprocess.PIPE, stderr=stderr, text=True, preexec_fn=limit_files,
-            start_new_session=True,
+            [*limit, sys.executable, *program],
+            env=env, stdout=subprocess.PIPE, stderr=stderr, text=True, start_new_session=True,
         )  # fmt: skip
     assert process.stdout is not None
-    line = process.stdout.readline()
+    told, _, _ = select.select([process.stdout], [], [], PATIENCE_SECONDS)
+    line = process.stdout.readline() if told else ""
     if not line:
+        process.kill()
         process.stdout.close()
         process.wait(10)
         raise AssertionError(f"the server did not start: {log.read_text()}")
@@ -91,10 +88,9 @@ def running(data: Path, *, program: Sequence[str] = FAKE, **settings: object) ->
 
 def ended(client: httpx2.Client, id: str, seconds: float = 20) -> dict[str, object]:
     """Poll until a diagnosis has ended."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
+
+    def answer() -> dict[str, object] | None:
         found = client.get(f"/v1/diagnoses/{id}").json()
-        if found["status"] in ("complete", "failed"):
-            return found
-        time.sleep(0.05)
-    raise AssertionError(f"{id} did not end: {found}")
+        return found if found["status"] in ("complete", "failed") else None
+
+    return until(answer, seconds, f"the end of {id}") or {}

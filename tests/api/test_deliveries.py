@@ -8,6 +8,7 @@ from standardwebhooks import Webhook
 
 from tests.api.server import running
 from tests.receiver import receiver
+from tests.waiting import until
 
 SECRET = "whsec_" + "QUFB" * 8
 
@@ -16,14 +17,6 @@ def upload(client, cause: str, **query):
     answer = client.post("/v1/diagnoses", content=f"cause {cause}", params={"wait": 20, **query})
     assert answer.status_code == 200, answer.text
     return answer.json()["id"]
-
-
-def until(condition, seconds: float = 15):
-    end = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < end
-        time.sleep(0.05)
-    return found
 
 
 def serving(folder, listeners, **settings):

@@ -12,6 +12,7 @@ import httpx2
 import pytest
 
 from tests.api.server import ended, running, start
+from tests.waiting import until
 
 LINE = b"step 1 | loss 2.31 | grad norm 0.88 | 412 tokens a second\n"
 
@@ -53,8 +54,7 @@ def killed(tmp_path_factory):
 
         sender = threading.Thread(target=send)
         sender.start()
-        while not list((data / "uploads" / "incoming").iterdir()):
-            time.sleep(0.02)
+        until(lambda: list((data / "uploads" / "incoming").iterdir()))
         bodies = [b"sleep %d\ncause KeyError" % seconds for seconds in (2, 0, 0, 0)]
         ids = [upload(client, body).json()["id"] for body in bodies]
         refused = upload(client, b"one too many")
@@ -72,10 +72,7 @@ def test_a_full_queue_is_a_429_that_says_when_to_come_back(killed):
 
 def test_workers_do_not_outlive_a_server_that_was_killed(killed):
     assert len(killed.workers) == 1
-    end = time.monotonic() + 10
-    while any(map(alive, killed.workers)) and time.monotonic() < end:
-        time.sleep(0.05)
-    assert not any(map(alive, killed.workers))
+    until(lambda: not any(map(alive, killed.workers)))
 
 
 def test_what_was_accepted_survives_the_kill_and_nothing_half_sent_is_seen(killed):
@@ -95,8 +92,7 @@ def sturdy(tmp_path_factory):
 def test_a_worker_killed_from_outside_costs_its_diagnosis_nothing(sturdy):
     with sturdy.client() as client:
         id = upload(client, b"sleep 1\ncause KeyError").json()["id"]
-        while client.get(f"/v1/diagnoses/{id}").json()["status"] != "running":
-            time.sleep(0.02)
+        until(lambda: client.get(f"/v1/diagnoses/{id}").json()["status"] == "running")
         os.kill(sturdy.workers()[0], signal.SIGKILL)
         assert ended(client, id)["primary"]["cause"] == "KeyError"
         assert "firstfault_worker_deaths_total 1.0" in client.get("/metrics").text
@@ -125,9 +121,11 @@ def test_a_large_upload_is_streamed_while_health_is_answered(sturdy):
     watcher = threading.Thread(target=look)
     watcher.start()
     with sturdy.client() as client:
-        accepted = upload(client, (block for _ in range(50)))
-        done.set()
-        watcher.join()
+        try:
+            accepted = upload(client, (block for _ in range(50)))
+        finally:
+            done.set()
+            watcher.join()
         assert accepted.status_code == 202
         assert len(times) > 5  # it was answered again and again meanwhile
         status = Path(f"/proc/{sturdy.process.pid}/status").read_text()

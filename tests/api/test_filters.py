@@ -1,7 +1,6 @@
 """Filters from end to end: the service as it ships, and a fake model beside it."""
 
 import re
-import time
 
 import pytest
 import yaml
@@ -14,6 +13,7 @@ from app.rulebook.lines import FilterForm
 from tests.api.server import REAL, running
 from tests.cli.running import Command
 from tests.logagent.formats import FORMATS, reply, write
+from tests.waiting import until
 
 ORBIT = FORMATS[0]
 SIZE = 400_000
@@ -71,18 +71,11 @@ def asked(model):
     return [one for one in model.asked if one.purpose == "write filters"]
 
 
-def until(holds, seconds=240):
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.2)
-
-
 @pytest.fixture(scope="module")
 def written(client, model, tmp_path_factory):
     """A service that has seen a first log of a type, and has written filters for it."""
     answer, _, _ = diagnosed(client, tmp_path_factory.mktemp("logs"), 1, job_type="orbit-7b")
-    until(lambda: filters(client))
+    until(lambda: filters(client), 240)
     return answer
 
 
@@ -169,7 +162,7 @@ def test_a_service_that_is_killed_while_they_are_written_writes_them_when_it_com
             until(lambda: asked(fake))
             server.kill()
         with running(tmp_path / "data", **settings) as server, server.client(60) as client:
-            until(lambda: filters(client))
+            until(lambda: filters(client), 240)
             assert len(filters(client)) == 2
 
 

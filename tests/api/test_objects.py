@@ -9,6 +9,7 @@ from tests.api.server import REAL, ended, running
 from tests.api.test_exits import SECRETS, post, report
 from tests.cli.running import Command
 from tests.object_store import KEYS, object_store
+from tests.waiting import until
 
 LOG = b"""\
 iteration 10/ 500 | elapsed time per iteration (ms): 811.0 | lm loss: 7.31E+00 |
@@ -90,10 +91,7 @@ def test_a_reported_log_is_awaited_read_and_read_again_when_it_has_grown(client,
     assert ended(client, id, 90)["primary"]["cause"] != "KeyError"
     bucket.put("runs/9/train.log", LOG)
     assert post(client, report(uri, job_id="grows")).status_code == 202
-    end = time.monotonic() + 90
-    while (found := client.get(f"/v1/diagnoses/{id}").json())["primary"]["cause"] != "KeyError":
-        assert time.monotonic() < end, found
-        time.sleep(0.3)
+    until(lambda: client.get(f"/v1/diagnoses/{id}").json()["primary"]["cause"] == "KeyError")
 
 
 def test_the_command_judges_the_jobs_below_a_prefix(bucket, tmp_path):

@@ -1,4 +1,3 @@
-import time
 from dataclasses import replace
 
 import sqlalchemy as sa
@@ -10,6 +9,7 @@ from app.store.tables import CallRow
 from tests.api.server import running
 from tests.api.test_exits import SECRETS, post, report
 from tests.store.test_calls import CALL
+from tests.waiting import until
 
 
 def figures(client):
@@ -69,10 +69,8 @@ def test_metrics_tell_what_waits_and_since_when(tmp_path):
         for second in range(3):
             client.post("/v1/diagnoses", content=b"sleep 20\n" * (second + 1))
         assert post(client, report(f"file://{tmp_path}/a.log")).status_code == 202
-        end = time.monotonic() + 30
-        while not (found := figures(client))[("firstfault_running",)]:
-            assert time.monotonic() < end, "none of them is begun"
-            time.sleep(0.2)
+        until(lambda: figures(client)[("firstfault_running",)])
+        found = figures(client)
         assert found["firstfault_unfinished", "queued"] == 3
         assert found["firstfault_unfinished", "waiting"] == 1
         assert found["firstfault_oldest_unfinished_seconds", "queued"] > 0

@@ -4,7 +4,6 @@ import csv
 import io
 import shutil
 import signal
-import time
 
 import pytest
 
@@ -12,6 +11,7 @@ from app.reason.fake import FakeModel
 from app.reason.script import Script
 from tests.api.server import REAL, ended, running
 from tests.small_rules import write_rules
+from tests.waiting import until
 
 LOGS = ["pump 3 leaks\n", "waited 30 s for the pump\n", "all is well\n"]
 
@@ -48,10 +48,9 @@ def serving(shop, *, settings: dict[str, object] | None = None, **changed: tuple
 def reclassified(client, **told):
     accepted = client.post("/v1/reclassifications", json=told)
     assert accepted.status_code == 202, accepted.text
-    end = time.monotonic() + 60
-    while (found := client.get(accepted.headers["location"]).json())["status"] == "running":
-        assert time.monotonic() < end
-        time.sleep(0.1)
+    run = accepted.headers["location"]
+    until(lambda: client.get(run).json()["status"] != "running")
+    found = client.get(run).json()
     assert found["status"] == "complete", found
     return found
 
@@ -186,18 +185,13 @@ def test_the_service_can_stop_while_a_model_is_asked_and_goes_on_then(shop):
         told = {"model": "fake", "model_base_url": model.url, "drain_seconds": 0}
         with serving(shop, settings=told) as server, server.client() as client:
             id = client.post("/v1/reclassifications", json={"model": {}}).json()["id"]
-            end = time.monotonic() + 60
-            while not model.asked:
-                assert time.monotonic() < end
-                time.sleep(0.1)
+            until(lambda: model.asked)
             server.process.terminate()
             assert server.process.wait(40) in (0, -signal.SIGTERM)
         told["model_seconds"] = 1
         with serving(shop, settings=told) as server, server.client() as client:
-            end = time.monotonic() + 60
-            while (found := client.get(f"/v1/reclassifications/{id}").json())["done"] < 3:
-                assert time.monotonic() < end
-                time.sleep(0.2)
+            until(lambda: client.get(f"/v1/reclassifications/{id}").json()["done"] == 3)
+            found = client.get(f"/v1/reclassifications/{id}").json()
     assert (found["total"], found["done"], found["unheard"]) == (3, 3, 2)
 
 

@@ -11,6 +11,7 @@ from app.reason.fake import FakeModel
 from app.reason.script import Script
 from tests.api.server import REAL, running
 from tests.test_consult import DARK, KEYERROR, reply
+from tests.waiting import until
 
 NAMED = reply("NodeFailure", (30, "the great wheel of hall 7 came off its shaft"))
 
@@ -27,14 +28,10 @@ def asked(client, log, wait=60):
 
 
 def refined(client, id, seconds=120):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        found = client.get(f"/v1/diagnoses/{id}")
-        if found.json()["status"] == "complete":
-            TypeAdapter(Diagnosis).validate_json(found.content)
-            return found.json()
-        time.sleep(0.1)
-    raise AssertionError("it is refined for ever")
+    until(lambda: client.get(f"/v1/diagnoses/{id}").json()["status"] == "complete", seconds)
+    found = client.get(f"/v1/diagnoses/{id}")
+    TypeAdapter(Diagnosis).validate_json(found.content)
+    return found.json()
 
 
 def test_the_first_answer_is_there_at_once_and_the_better_one_replaces_it(tmp_path):
@@ -90,8 +87,7 @@ def test_a_step_that_a_kill_broke_off_is_made_again(tmp_path):
             server.client(timeout=120) as client,
         ):
             first = asked(client, DARK, wait=30)
-            while not fake.asked:
-                time.sleep(0.05)
+            until(lambda: fake.asked)
             server.kill()
         with (
             running(tmp_path / "data", program=REAL, **told) as server,

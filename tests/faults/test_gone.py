@@ -15,20 +15,13 @@ import pytest
 from tests.api.server import REAL, ended, running
 from tests.api.test_exits import SECRETS, post, report
 from tests.postgres import MISSING, free_port, postgres
+from tests.waiting import until
 
 LOG = b"Traceback (most recent call last):\n  File 'a.py', line 1, in <module>\nKeyError: 'x'\n"
 
 
 def upload(client, body, **query):
     return client.post("/v1/diagnoses", content=body, params=query)
-
-
-def until(condition, seconds: float = 60):
-    end = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < end
-        time.sleep(0.2)
-    return found
 
 
 @pytest.mark.skipif(MISSING is not None, reason=str(MISSING))

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.cli.senders import slurm as write_sender
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -57,10 +58,7 @@ def test_the_hook_returns_before_a_slow_service_answers(program, receiver):
     began = time.monotonic()
     assert run(program, **told).returncode == 0
     assert time.monotonic() - began < 2.5
-    end = time.monotonic() + 15
-    while not receiver.got or os.listdir(program.parent / "spool" / "ready"):
-        assert time.monotonic() < end
-        time.sleep(0.1)
+    until(lambda: receiver.got and not os.listdir(program.parent / "spool" / "ready"))
 
 
 def test_jobs_of_other_partitions_are_left_alone(program, receiver):

@@ -5,10 +5,11 @@ import shutil
 import signal
 import socket
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from tests.waiting import until
 
 _NEEDED = ("munged", "slurmctld", "slurmd", "sbatch", "scontrol", "scancel", "squeue")
 _DEVICES = ("null", "zero", "full", "urandom")  # stand for GPUs, which slurmd wants to see
@@ -184,13 +185,6 @@ def running(at: Path, jobcomp: Path, epilog: Path) -> Iterator[Cluster]:
     finally:
         cluster.stop()
         print(cluster.told())  # pytest shows it where the test fails
-
-
-def until(holds: Callable[[], object], seconds: float, what: str) -> None:
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end, f"{what}: not within {seconds} s"
-        time.sleep(0.2)
 
 
 def _free_ports(count: int) -> list[int]:

@@ -17,7 +17,8 @@ import pytest
 from app.cli.senders import slurm as write_sender
 from tests.api.server import REAL, Server
 from tests.api.server import running as service
-from tests.slurm.cluster import Cluster, free_port, running, until, why_not
+from tests.slurm.cluster import Cluster, free_port, running, why_not
+from tests.waiting import until
 
 pytestmark = pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
 

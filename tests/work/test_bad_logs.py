@@ -15,6 +15,7 @@ from app.store.database import connect
 from app.store.reclassifications import Reclassifications
 from app.work import bench, reclassify, seat
 from app.work.reclassify import Engine, WorkersLost, go_on
+from tests.waiting import until
 from tests.work.stored_pumps import LEAK, stored
 
 COUNT = 9
@@ -189,13 +190,6 @@ def test_processes_end_with_whoever_has_them_judge(tmp_path):
     driver.kill()
     driver.join()
     until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in judging))
-
-
-def until(true, seconds: float = 30.0) -> None:
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 def judging_processes(parent: int | None = None) -> list[int]:

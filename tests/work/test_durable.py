@@ -7,6 +7,7 @@ import pytest
 
 from app.errors import StoreError
 from app.work.durable import PATIENT, URGENT, Durable, Kind, Standing
+from tests.waiting import soon
 
 
 def book(folder, name="one") -> Durable:
@@ -112,9 +113,12 @@ def test_calls_that_fail_and_calls_that_nobody_entrusted_are_told_apart(tmp_path
         durable.offer(Kind("fail", fail, at_once=1))
         await durable.open()
         await durable.entrust("fail", "a", "it")
-        async with asyncio.timeout(10):
-            while not (standing := await durable.standing("fail", ["a", "b"])).lost:
-                await asyncio.sleep(0.05)
+
+        async def lost():
+            standing = await durable.standing("fail", ["a", "b"])
+            return standing.lost and standing
+
+        standing = await soon(lost)
         await durable.close()
         return standing
 
@@ -133,8 +137,11 @@ def test_a_call_that_ended_can_be_made_once_more_and_one_that_is_made_just_now_s
         durable.offer(Kind("note", note, at_once=2))
         await durable.open()
         await durable.entrust("note", "a", "it")
-        while not (await durable.standing("note", ["a"])).done:
-            await asyncio.sleep(0.05)
+
+        async def done():
+            return (await durable.standing("note", ["a"])).done
+
+        await soon(done)
         for _ in range(2):
             await durable.again("note", "a")
         await until(lambda: len(made) == 2)

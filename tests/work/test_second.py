@@ -16,6 +16,7 @@ from app.store.threads import StoreThreads
 from app.work.durable import Durable
 from app.work.second import Second
 from app.work.timings import Timings
+from tests.waiting import soon
 
 ANSWER = json.dumps({"status": "refining", "remarks": []})
 FIRST = Outcome(ANSWER, "", "Unknown", "unknown", "none", "investigate", "nothing is known")
@@ -56,12 +57,6 @@ def told(tmp_path):
     return tell
 
 
-async def until(holds) -> None:
-    async with asyncio.timeout(20):
-        while not await holds():
-            await asyncio.sleep(0.05)
-
-
 def test_a_fault_that_nobody_foresaw_completes_the_answer_with_its_words(told):
     async def story(second, durable, id):
         await durable.open()
@@ -70,7 +65,7 @@ def test_a_fault_that_nobody_foresaw_completes_the_answer_with_its_words(told):
         async def complete():
             return told.answer()["status"] == "complete"
 
-        await until(complete)
+        await soon(complete)
 
     (note,) = told(story)["remarks"]
     assert "OSError: cannot fork" in note
@@ -88,7 +83,7 @@ def test_an_answer_whose_step_was_given_up_is_completed(told, monkeypatch):
         async def lost():
             return await durable.lost("refine") == [f"{id}:1"]
 
-        await until(lost)
+        await soon(lost)
         monkeypatch.undo()
         await second.tend()
 
