@@ -92,14 +92,16 @@ def test_a_log_that_takes_too_long_is_given_up(tmp_path):
 
 def test_what_was_accepted_and_not_ended_is_taken_up_at_the_next_start(tmp_path):
     async def leave(service):
-        return [await submit(service, "sleep 30"), await submit(service, "", b"another")]
+        ids = [await submit(service, "sleep 3"), await submit(service, "", b"another")]
+        await soon(lambda: begun(service, ids[0]))
+        return ids, [(await service.find(id)).status for id in ids]
 
     async def come_back(service):
-        return [service.progress(id) for id in ids], await service.find(ids[1], 1)
+        return [(await service.find(id, 60)).status for id in ids]
 
-    ids = run(tmp_path, leave)
-    _, waiting = run(tmp_path, come_back)
-    assert waiting.status == "queued"
+    ids, left = run(tmp_path, leave, drain_seconds=0)
+    assert left == ["running", "queued"]
+    assert run(tmp_path, come_back) == ["complete", "complete"]
 
 
 def test_a_full_queue_turns_callers_away_and_keeps_nothing_of_theirs(tmp_path):
