@@ -129,6 +129,7 @@ class WrittenFilters:
         seconds = _START_SECONDS + self._settings.model_seconds
         process = await asyncio.create_subprocess_exec(
             sys.executable,
+            "-P",  # another `app` may lie in the present folder
             "-m",
             "app.work.filter_writer",
             stdin=asyncio.subprocess.PIPE,

@@ -94,7 +94,7 @@ class Keeping:
     def _start(self) -> subprocess.Popen[bytes]:
         """Start one; the task goes through its standard input, since the URL holds a password."""
         process = subprocess.Popen(
-            [sys.executable, "-m", "app.work.keeper"],
+            [sys.executable, "-P", "-m", "app.work.keeper"],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             start_new_session=True,  # Ctrl-C is for the service, with which it ends

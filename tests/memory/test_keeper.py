@@ -117,6 +117,14 @@ def test_an_index_that_was_spoilt_is_filled_again_even_if_chroma_crashes_on_it(
     assert not mark_of(folder).exists()
 
 
+def test_it_takes_no_program_of_the_present_folder_for_ours(past, tmp_path, monkeypatch):
+    (tmp_path / "app.py").write_text("raise SystemExit")
+    monkeypatch.chdir(tmp_path)
+    past.add("ECCError")
+    with kept(past, tmp_path / "memory") as keeper:
+        assert answering(keeper).nearest(ECC).precedents[0].cause == "ECCError"
+
+
 def test_two_keepers_never_share_a_folder(past, tmp_path, monkeypatch):
     monkeypatch.setattr("app.work.keeper._PATIENCE_SECONDS", 0)
     from app.work.keeper import index_of
