@@ -53,7 +53,7 @@ async def submit(service: Service, name: str = "", log: bytes = b"a line") -> st
 
 def test_what_is_accepted_is_answered(tmp_path):
     async def story(service):
-        return await service.find(await submit(service), wait_seconds=20)
+        return await service.find(await submit(service), wait_seconds=60)
 
     record = run(tmp_path, story)
     assert (record.status, record.answer) == ("complete", '{"log": "a line"}')
@@ -62,7 +62,7 @@ def test_what_is_accepted_is_answered(tmp_path):
 def test_a_bug_in_the_reader_fails_that_diagnosis_and_no_other(tmp_path):
     async def story(service):
         broken, fine = await submit(service, "break"), await submit(service)
-        return [await service.find(id, 20) for id in (broken, fine)]
+        return [await service.find(id, 60) for id in (broken, fine)]
 
     broken, fine = run(tmp_path, story)
     assert (broken.status, broken.fault.kind) == ("failed", "InternalError")
@@ -141,7 +141,7 @@ def test_an_upload_that_was_removed_meanwhile_fails_with_its_reason(tmp_path):
     async def story(service):
         upload = await service.intake.receive(once(b"a line"))
         next((tmp_path / "uploads").rglob("log")).unlink()
-        return await service.find(await service.submit(Job(), (upload,)), 20)
+        return await service.find(await service.submit(Job(), (upload,)), 60)
 
     assert "no longer kept" in run(tmp_path, story).fault.detail
 
@@ -159,7 +159,7 @@ def test_a_database_that_is_gone_for_a_while_delays_answers_and_loses_none(tmp_p
             keep(id, result)
 
         service._diagnoses.finish = finish
-        return await service.find(await submit(service), 20)
+        return await service.find(await submit(service), 60)
 
     assert run(tmp_path, story).status == "complete"
     assert len(tries) == 3
@@ -167,7 +167,7 @@ def test_a_database_that_is_gone_for_a_while_delays_answers_and_loses_none(tmp_p
 
 def test_old_uploads_are_removed_once_their_diagnosis_has_ended(tmp_path):
     async def ended(service):
-        await service.find(await submit(service), 20)
+        await service.find(await submit(service), 60)
 
     async def nothing(service):
         await asyncio.sleep(0.3)
@@ -189,7 +189,7 @@ def test_what_is_old_is_removed_while_the_service_runs_and_results_only_if_asked
 
     async def of_its_call(service):
         id = await submit(service)
-        answered = (await service.find(id, 20)).status
+        answered = (await service.find(id, 60)).status
         await soon(lambda: standing(service, id, "missing"))
         return id, answered, (await service.find(id)).status
 
@@ -212,7 +212,7 @@ def test_a_second_delivery_of_a_call_ends_no_earlier_than_the_first(tmp_path):
         await service._durable.take_over([service.settings.executor])
         await asyncio.sleep(1)
         meanwhile = await service._durable.standing("diagnose", [id])
-        record = await service.find(id, 20)
+        record = await service.find(id, 60)
         return meanwhile, record, await service.history(id)
 
     meanwhile, record, history = run(tmp_path, story)
@@ -228,7 +228,7 @@ def test_a_diagnosis_whose_call_ended_without_an_answer_is_made_all_the_same(tmp
         await soon(lambda: standing(service, request.id, "done"))
         service._diagnoses.add(request)
         await service.crew.tend()
-        return await service.find(request.id, 20)
+        return await service.find(request.id, 60)
 
     assert run(tmp_path, story).status == "complete"
 
@@ -280,7 +280,7 @@ def test_rules_that_break_later_delay_diagnoses_and_fail_none(tmp_path, monkeypa
         while (fault := (await service.faults())["rules"]) is None:
             await asyncio.sleep(0.05)
         (tmp_path / "broken").unlink()
-        return fault, (await service.find(deadly, 20)).status, (await service.find(fine, 20)).status
+        return fault, (await service.find(deadly, 60)).status, (await service.find(fine, 60)).status
 
     assert run(tmp_path, story) == ("causes/KeyError.yaml:3: a fault", "failed", "complete")
 

@@ -28,7 +28,7 @@ class Server:
     data: Path
     log: Path
 
-    def client(self, timeout: float = 30) -> httpx2.Client:
+    def client(self, timeout: float = 90) -> httpx2.Client:
         return httpx2.Client(base_url=self.url, timeout=timeout)
 
     def kill(self) -> None:
@@ -86,7 +86,7 @@ def running(data: Path, *, program: Sequence[str] = FAKE, **settings: object) ->
         server.process.stdout.close()
 
 
-def ended(client: httpx2.Client, id: str, seconds: float = 20) -> dict[str, object]:
+def ended(client: httpx2.Client, id: str, seconds: float = PATIENCE_SECONDS) -> dict[str, object]:
     """Poll until a diagnosis has ended."""
 
     def answer() -> dict[str, object] | None:

@@ -14,7 +14,7 @@ SECRET = "whsec_" + "QUFB" * 8
 
 
 def upload(client, cause: str, **query):
-    answer = client.post("/v1/diagnoses", content=f"cause {cause}", params={"wait": 20, **query})
+    answer = client.post("/v1/diagnoses", content=f"cause {cause}", params={"wait": 60, **query})
     assert answer.status_code == 200, answer.text
     return answer.json()["id"]
 
@@ -91,7 +91,7 @@ def test_a_listener_that_is_gone_is_dead_until_it_is_revived(tmp_path):
 def test_a_failed_diagnosis_is_told_of_too(tmp_path):
     with receiver() as heard, serving(tmp_path, [{"name": "bot", "url": heard.url}]) as server:
         with server.client() as client:
-            client.post("/v1/diagnoses", content=b"refuse", params={"wait": 20})
+            client.post("/v1/diagnoses", content=b"refuse", params={"wait": 60})
         until(lambda: heard.bodies)
         assert json.loads(heard.bodies[0])["type"] == "diagnosis.failed"
 

@@ -100,8 +100,8 @@ def test_a_worker_killed_from_outside_costs_its_diagnosis_nothing(sturdy):
 
 def test_a_log_that_kills_its_worker_twice_has_failed_with_a_clear_error(sturdy, tmp_path):
     with sturdy.client() as client:
-        once = upload(client, f"die unless {tmp_path}/mark\ncause KeyError", wait=30).json()
-        always = upload(client, b"die", wait=30).json()
+        once = upload(client, f"die unless {tmp_path}/mark\ncause KeyError", wait=60).json()
+        always = upload(client, b"die", wait=60).json()
         assert once["primary"]["cause"] == "KeyError"
         assert always["error"]["kind"] == "WorkerKilled"
         assert "killed 2 times" in always["error"]["detail"]
@@ -142,7 +142,7 @@ def test_a_full_disk_is_a_503_that_leaves_nothing_and_passes(tmp_path):
         assert refused.status_code == 503
         assert refused.headers["content-type"] == "application/problem+json"
         assert list((tmp_path / "uploads" / "incoming").iterdir()) == []
-        assert upload(client, b"cause KeyError", wait=20).status_code == 200
+        assert upload(client, b"cause KeyError", wait=60).status_code == 200
 
 
 def test_a_server_that_is_told_to_stop_goes_without_noise_and_keeps_its_work(tmp_path):
@@ -152,8 +152,8 @@ def test_a_server_that_is_told_to_stop_goes_without_noise_and_keeps_its_work(tmp
         id = upload(client, b"sleep 1\ncause KeyError").json()["id"]
         began = time.monotonic()
         os.killpg(server.process.pid, signal.SIGTERM)  # as systemd and timeout do
-        assert server.process.wait(20) in (0, -signal.SIGTERM)
-        assert time.monotonic() - began < 10
+        assert server.process.wait(30) in (0, -signal.SIGTERM)
+        assert time.monotonic() - began < 20
         assert "Traceback" not in server.log.read_text()
     with running(tmp_path) as server, server.client() as client:
         assert ended(client, id)["status"] == "complete"

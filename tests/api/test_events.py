@@ -32,7 +32,7 @@ def test_a_diagnosis_is_followed_from_its_status_over_its_progress_to_its_end(cl
 
 
 def test_one_that_has_ended_says_so_and_closes(client):
-    id = client.post("/v1/diagnoses?wait=20", content=b"refuse").json()["id"]
+    id = client.post("/v1/diagnoses?wait=60", content=b"refuse").json()["id"]
     assert events(client, id) == [
         (kind, {"id": id, "status": "failed", "progress": 1.0}) for kind in ("status", "end")
     ]

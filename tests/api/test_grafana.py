@@ -16,8 +16,8 @@ NAMES = re.compile(r"firstfault_\w+")
 
 @pytest.fixture(scope="module")
 def families(client):
-    client.post("/v1/diagnoses?wait=20", content=b"cause KeyError")
-    client.post("/v1/diagnoses?wait=20", content=b"refuse")
+    client.post("/v1/diagnoses?wait=60", content=b"cause KeyError")
+    client.post("/v1/diagnoses?wait=60", content=b"refuse")
     found = {}
     for family in text_string_to_metric_families(client.get("/metrics").text):
         endings = {"counter": ["_total"], "histogram": ["_bucket", "_count", "_sum"]}

@@ -45,7 +45,7 @@ def hostile(tmp_path_factory, new_database):
 def test_a_string_of_a_job_comes_back_as_it_was_sent_and_does_nothing_else(hostile, text):
     job = dict.fromkeys(TEXTS, text)
     told = {"log": {"text": f"cause KeyError\n{text}"}, "job": job}
-    answer = hostile.post("/v1/diagnoses?wait=20", json=told)
+    answer = hostile.post("/v1/diagnoses?wait=60", json=told)
     assert answer.status_code == 200, answer.text
     kept = hostile.get(answer.headers["location"]).json()
     assert {name: kept["job"][name] for name in TEXTS} == job

@@ -79,7 +79,7 @@ def diagnosed(client, log):
     return settled(client, sent.json()["id"])
 
 
-def settled(client, id, seconds=30):
+def settled(client, id, seconds=90):
     end = time.monotonic() + seconds
     while (found := ended(client, id, seconds))["status"] != "complete":
         assert time.monotonic() < end

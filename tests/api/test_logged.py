@@ -14,13 +14,13 @@ def lines(server, event: str) -> list[dict[str, object]]:
 
 def test_lines_of_a_worker_name_diagnosis_and_request(server, client):
     named = {"x-request-id": "night-shift-1"}
-    answer = client.post("/v1/diagnoses?wait=20", content=b"warn of fog", headers=named)
+    answer = client.post("/v1/diagnoses?wait=60", content=b"warn of fog", headers=named)
     (line,) = lines(server, "of fog")
     assert line["part"] == "worker"
     assert (line["diagnosis_id"], line["request_id"]) == (answer.json()["id"], "night-shift-1")
     assert line["level"] == logging.getLevelName(logging.WARNING).lower()
-    client.post("/v1/diagnoses?wait=20", content=b"cause KeyError")
-    client.post("/v1/diagnoses?wait=20", content=b"warn of rain")
+    client.post("/v1/diagnoses?wait=60", content=b"cause KeyError")
+    client.post("/v1/diagnoses?wait=60", content=b"warn of rain")
     (other,) = lines(server, "of rain")
     assert other["diagnosis_id"] != line["diagnosis_id"]
     assert other["request_id"] != "night-shift-1"

@@ -41,8 +41,8 @@ def test_probes_that_want_no_body_get_none(client):
 
 def test_metrics_count_what_was_done(client):
     before = figures(client)
-    client.post("/v1/diagnoses?wait=20", content=b"cause NameError")
-    client.post("/v1/diagnoses?wait=20", content=b"refuse")
+    client.post("/v1/diagnoses?wait=60", content=b"cause NameError")
+    client.post("/v1/diagnoses?wait=60", content=b"refuse")
     after = figures(client)
 
     def more(*name):
@@ -115,7 +115,7 @@ def test_metrics_keep_to_the_names_that_prometheus_expects(client):
 
 def test_nothing_that_a_caller_can_choose_is_a_label(client):
     told = {name: "zebra17" for name in ("job_id", "job_type", "cluster", "name", "user")}
-    client.post("/v1/diagnoses?wait=20", content=b"cause KeyError", params=told)
+    client.post("/v1/diagnoses?wait=60", content=b"cause KeyError", params=told)
     client.get("/v1/jobs/zebra17/zebra17")
     client.get("/v1/zebra17", headers={"x-request-id": "zebra17"})
     assert "zebra17" not in client.get("/metrics").text

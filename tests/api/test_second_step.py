@@ -86,7 +86,7 @@ def test_a_step_that_a_kill_broke_off_is_made_again(tmp_path):
             running(tmp_path / "data", program=REAL, **told) as server,
             server.client(timeout=120) as client,
         ):
-            first = asked(client, DARK, wait=30)
+            first = asked(client, DARK, wait=60)
             until(lambda: fake.asked)
             server.kill()
         with (
@@ -104,7 +104,7 @@ def test_without_a_model_any_more_an_answer_is_completed_by_that_reason(tmp_path
             running(tmp_path / "data", program=REAL, **told) as server,
             server.client(timeout=120) as client,
         ):
-            first = asked(client, DARK, wait=30)
+            first = asked(client, DARK, wait=60)
             server.kill()
         with (
             running(tmp_path / "data", program=REAL) as server,

@@ -207,7 +207,7 @@ def test_the_deadline_holds_against_silence_and_against_single_bytes(
     setting = stage({"answers": [line]}, seconds=0.5)
     began = time.monotonic()
     error = failed(setting)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 15
     assert (error.fault, error.retryable) == ("timeout", True)
     assert [outcome for _, outcome in setting.outcomes] == ["timeout"]
     assert "FIRSTFAULT_MODEL_SECONDS" in str(error)

@@ -35,7 +35,7 @@ def test_the_object_is_found_among_words(text: str) -> None:
 def test_a_text_without_an_object_is_no_reply(text: str) -> None:
     began = time.process_time()
     assert read(text, OpinionReply) == Misfit("it holds no JSON object", is_json=False)
-    assert time.process_time() - began < 1
+    assert time.process_time() - began < 5
 
 
 @pytest.mark.parametrize(

@@ -125,8 +125,8 @@ def test_a_run_ends_within_seconds_while_a_log_is_under_way(tmp_path, is_cancell
             pumps.runs.end(run.id, "cancelled")
         else:
             stop.set()
-        ended = gone.result(20)
-    assert time.monotonic() - began < 6
+        ended = gone.result(60)
+    assert time.monotonic() - began < 15
     assert ended.status == ("cancelled" if is_cancelled else "running")
     until(lambda: not judging_processes())
 
