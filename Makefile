@@ -11,7 +11,7 @@ run: .venv/.installed
 	$(BIN)/firstfault serve
 
 test: lint
-	$(BIN)/pytest -n auto --dist worksteal -rs
+	$(BIN)/pytest -n auto --dist worksteal -rsR
 
 lint: .venv/.installed-dev
 	$(BIN)/ruff check app tests
