@@ -19,6 +19,8 @@ _HOST_IN_WORDS = re.compile(
     r"([A-Za-z][\w-]*\d(?:[\w.-]*\w)?)"
 )
 _RANK_IN_WORDS = re.compile(r"\b(?:[Gg]lobal )?(?:[Rr]ank|RANK)[ :=#]{1,2}(\d{1,6})\b")
+# EDAC MC3: 1 UE … (channel:2 slot:0 … rank:0 bg:1   [Hardware Error]: node:0 card:1 module:0 rank:0
+_RANKS_OF_MEMORY = re.compile(r"\bEDAC \w+:|\[Hardware Error\]|\bDIMM")
 # cn[0412]   cn[0411-0412,0415]
 _RANGE = re.compile(r"([A-Za-z][\w.-]*)\[(\d[\d,-]*)\]$")
 _MOST_OF_RANGE = 4
@@ -69,6 +71,8 @@ def in_words(line: Line, told: Suspect = Suspect()) -> Suspect:  # noqa: B008  #
 
 def _in_text(text: str, told: Suspect) -> Suspect:
     host, rank = _HOST_IN_WORDS.search(text), _RANK_IN_WORDS.search(text)
+    if rank and _RANKS_OF_MEMORY.search(text):
+        rank = None  # a row of chips on a memory module
     return Suspect(
         told.host or (host[1] if host else None),
         int(rank[1]) if rank and told.rank is None else told.rank,

@@ -233,3 +233,15 @@ def test_the_rank_that_reports_a_lost_peer_lost_no_gpu_of_its_own(
     root = a_finding("ECCError", a_line(1, host="gpu-b"))
     told = replace(by_ranks("NodeFailure", 3), signal=signal)
     assert [place.rank for place in named(root, told)] == ranks
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "EDAC MC2: 1 UE memory read error on CPU#1_DIMM#0 (channel:2 slot:0 rank:0 bg:1 ba:3)",
+        "{1}[Hardware Error]: node:0 card:1 module:0 rank:1 bank:4 device:0",
+    ],
+)
+def test_a_row_of_chips_on_a_memory_module_is_no_rank_of_the_job(text: str) -> None:
+    assert named(a_finding("ECCError", a_line(1, text=text))) == ()
+    assert named(a_finding("ECCError", a_line(1, text="memory error seen by rank 3")))[0].rank == 3
