@@ -37,6 +37,10 @@ _GOES_ON = re.compile(
     r"using|drawing|shuffling|building|preparing|creating|continu\w+|first (?:batch|step))\b",
     re.IGNORECASE,
 )
+# ===== Starting fine-tuning =====   INFO begin training of model 3
+_TRAINS = re.compile(
+    r"\b(?:start|begin)(?:s|ned|ed|ning|ing)?\b.{0,20}\b(?:train|fine-?tun|tun)ing\b", re.IGNORECASE
+)
 # [W313 17:16:01.112 CudaIPCTypes.cpp:16]   UserWarning: use y
 _WARNS = re.compile(r"\[W\d{3,4} |\bwarn|Warning\b", re.IGNORECASE)
 _LEAVES = re.compile(r"\b(?:finish|terminat|exit|upload|sync|flush|clos|shut|clean|teardown)", re.I)
@@ -78,6 +82,20 @@ def work_goes_on_behind(word: Line, lines: Sequence[Line]) -> bool:
     """Say whether what follows speaks of a failure, or of work that begins."""
     behind = [line for line in _behind(word, lines) if not _WARNS.search(line.raw)]
     return _is_spoilt(behind) or _goes_on(behind)
+
+
+def trains_again_behind(word: Line, lines: Sequence[Line]) -> bool:
+    """Say whether training begins behind a word in the same words as it began before it.
+
+    Said once it may stand at a wrong place, where a program's two outputs were put together.
+    """
+    behind = [line for line in _behind(word, lines) if _TRAINS.search(line.text)]
+    before = {
+        _in_words(line)
+        for line in (lines if behind else ())
+        if line.file == word.file and line.number < word.number
+    }
+    return any(_in_words(line) in before for line in behind)
 
 
 def _is_spoilt(behind: Sequence[Line]) -> bool:

@@ -3,18 +3,24 @@
 The trainer's own word counts most, a wrapper's less (`echo done` after a crash), and a line that
 merely looks like an end least. A word falls when training goes on after it, when the job starts
 again, or, unless the trainer gave it, when a launcher reports a failure or a process died before
-it and no counter came to its end. A counter that reached its total is a hint by itself; with
-something saved or a hint after it, it is worth a wrapper's word. Words that come again and again
-while training goes on, as a best model is saved, are no hint, nor is anything behind a counter that
-has steps to go. What any work may print when it is done (a duration, results that were written) is
-a sign: `app.detect.closing` weighs several together.
+it and no counter came to its end, or where training begins once more in the words that it began
+with. A counter that reached its total is a hint by itself; with something saved or a hint after it,
+it is worth a wrapper's word. Words that come again and again while training goes on, as a best
+model is saved, are no hint, nor is anything behind a counter that has steps to go. What any work
+may print when it is done (a duration, results that were written) is a sign: `app.detect.closing`
+weighs several together.
 """
 
 import re
 from collections.abc import Sequence
 
 from app.detect.appended import sets_up_links
-from app.detect.closing import closing, is_in_the_midst, work_goes_on_behind
+from app.detect.closing import (
+    closing,
+    is_in_the_midst,
+    trains_again_behind,
+    work_goes_on_behind,
+)
 from app.model import EndGrade, Ending, Line, Marked, Point
 
 _DIGITS = re.compile(r"[0-9]+(?:\.[0-9]+)?")
@@ -31,6 +37,8 @@ def ending(marks: Sequence[Marked], points: Sequence[Point], lines: Sequence[Lin
     told = _told(marks, points)
     if told.finished == "hint" and _is_in_the_midst(told.line, points, lines):
         told = Ending(failed=told.failed)
+    if told.line is not None and trains_again_behind(told.line, lines):
+        return Ending(failed=told.failed)
     if told.finished is not None or told.failed is not None or _has_steps_to_go(points):
         return told
     routine = _routine(marks, points)

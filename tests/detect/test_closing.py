@@ -112,3 +112,18 @@ def test_a_hint_behind_which_work_goes_on_or_goes_wrong_is_none(behind):
 def test_taking_leave_behind_a_hint_does_not_take_it_away(behind):
     said = sign(line(50, "export completed"), "work_said_to_be_done", "hint")
     assert ending([said], STEPS, [said.line, line(51, behind)]).finished == "hint"
+
+
+def test_training_that_begins_again_in_the_same_words_takes_the_word_back():
+    first, word = line(2, "=== begin fine-tuning of part 1 ==="), line(50, "fine-tuning finished")
+    again = line(52, "=== begin fine-tuning of part 2 ===")
+    told = [Marked("word", "finished", word, "trainer")]
+    assert ending(told, STEPS, [first, word, again]).finished is None
+    late = [Marked("word", "finished", line(60, "fine-tuning finished"), "trainer")]
+    assert ending([*told, *late], STEPS, [first, word, again, late[0].line]).finished == "trainer"
+
+
+def test_a_beginning_that_is_said_once_may_stand_at_a_wrong_place():
+    word, start = line(50, "fine-tuning finished"), line(52, "starting training ...")
+    told = [Marked("word", "finished", word, "trainer")]
+    assert ending(told, STEPS, [word, start]).finished == "trainer"
