@@ -18,8 +18,15 @@ _NO_PROGRESS = re.compile(
     r"(?:^|[^a-z])(?:epochs?|rank|gpus?|nodes?|workers?|shards?|files?|fold|attempt|retry|try|mem|"
     r"memory|core|part|size)$"
 )
-# epoch:  12
-_EPOCH_ALONE = re.compile(r"\s*epoch[: ] *#(?:/#)?:?\s*$")
+# epoch:  12   Epoch: 01 | Epoch Time: 1m 24s
+_EPOCH_ALONE = re.compile(
+    r"\s*epoch[: ] *#(?:/#)?:?\s*(?:\| *(?:epoch )?time: *#(?:[:. hmin]{1,5}#)*[ s]*)?$"
+)
+# Epoch: [100/100],Val_PSNR: 63.28   epoch 3/10 - accuracy 0.91
+_SCORE = re.compile(
+    r"(?<![a-z])(?:acc|accuracy|psnr|ssim|f1|auc|auroc|map|m?iou|dice|bleu|cer|wer|mae|mse|rmse|"
+    r"top-?#|score)(?:[ _-]?score)?\)?[\"']? ?[:=]? ?#"
+)
 # <00910> ce 2.31   [ 120] loss 2.31   120: loss=2.31   120 | ce 2.31
 _NUMBER_FIRST = re.compile(r"\s*[\[(<#]?\s*#\s?(?:[\])>:|]|updates|\s)\s*[a-z|(\[]")
 _GLOBAL = 50  # the weight from which a step counts over epochs
@@ -89,6 +96,12 @@ class Shape:
         """Say whether the step is the epoch."""
         epoch = self.best.get("epoch")
         return epoch is not None and epoch.index == self.step
+
+    @property
+    def is_score_of_epoch(self) -> bool:
+        """Say whether the line gives a score of an epoch: what it names was made."""
+        told = self.counts_epochs and not self.has("step", "goal")
+        return told and _SCORE.search(self.whole) is not None
 
     def _progress(self) -> tuple[int, int, int]:
         """Positions of the step, of the total, and of the count that the total belongs to."""

@@ -181,7 +181,7 @@ class _Study:
         shape = self._shape
         stepped = shape.step >= 0
         told = shape.has("grad_norm", "rate", "pace", "reward", "skipped")
-        if stepped and (told or shape.is_told_by("seconds")):
+        if stepped and (told or shape.is_told_by("seconds") or shape.is_score_of_epoch):
             head = self._head(to_step=shape.is_rl)
             return self._recipe(f"rl {head}" if shape.is_rl else head)
         scale, rate = shape.best.get("loss_scale"), shape.best.get("rate")

@@ -127,9 +127,15 @@ def last_silence(
 
 
 def silence_before_last_words(
-    since: float, after: Sequence[Clocked], watchers: Container[tuple[int, int]] = ()
+    since: float,
+    after: Sequence[Clocked],
+    watchers: Container[tuple[int, int]] = (),
+    first_words: Container[str] = (),
 ) -> Silence | None:
-    """Measure the longest silence that only some last words follow: those of who ended it."""
+    """Measure the longest silence that only some last words follow: those of who ended it.
+
+    Where the first words of the program end it, the program was started anew: nothing ran between.
+    """
     beats = _beats([c.line for c in after])
     signs = [c for c in after if id(c.line) not in beats and _place(c.line) not in watchers]
     words = signs[-_LAST_WORDS:]
@@ -137,7 +143,9 @@ def silence_before_last_words(
     begins = [(before[-1].time, before[-1].line) if before else (since, None)]
     begins += [(c.time, c.line) for c in words]
     gaps = [
-        (word.time - begin, begin, sign) for (begin, sign), word in zip(begins, words, strict=False)
+        (word.time - begin, begin, sign)
+        for (begin, sign), word in zip(begins, words, strict=False)
+        if in_words(word.line) not in first_words
     ]
     if not gaps:
         return None
@@ -150,10 +158,15 @@ def _place(line: Line) -> tuple[int, int]:
     return line.file, line.number
 
 
+def in_words(line: Line) -> str:
+    """Give what lines have in common that differ in their numbers alone."""
+    return _DIGITS.sub("#", line.text)[:_ALIKE]
+
+
 def _beats(lines: Sequence[Line]) -> set[int]:
     alike: dict[str, list[Line]] = {}
     for line in lines:
-        alike.setdefault(_DIGITS.sub("#", line.text)[:_ALIKE], []).append(line)
+        alike.setdefault(in_words(line), []).append(line)
     return {
         id(line)
         for own in alike.values()

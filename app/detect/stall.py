@@ -18,6 +18,7 @@ from app.detect.silence import (
     Clocked,
     Silence,
     clocked,
+    in_words,
     is_dated,
     last_silence,
     silence_before_last_words,
@@ -88,7 +89,8 @@ def stall(
     if silence is None or not _is_overdue(silence, known):
         if last is None or _failed_after(last, found, ("proof", "clue")):
             return None
-        silence = _before_last_words(last, timeline, times, _watchers(found))
+        first = _first_words(tracks, lines)
+        silence = _before_last_words(last, timeline, times, _watchers(found), first)
         if silence is None or not _is_overdue(silence, known):
             return None
     sign = silence.last_sign or timeline[0].line
@@ -204,6 +206,7 @@ def _before_last_words(
     timeline: Sequence[Clocked],
     times: Mapping[tuple[int, int], float],
     watchers: Collection[tuple[int, int]],
+    first: Collection[str],
 ) -> Silence | None:
     """Take hours of silence for a stall though somebody spoke at the very end."""
     since = _time(last, times)
@@ -211,8 +214,25 @@ def _before_last_words(
         return None
     since = max(since, _latest_before(last, timeline))
     after = [c for c in timeline if c.time > since and is_dated(c.time) == is_dated(since)]
-    silence = silence_before_last_words(since, after, watchers)
+    silence = silence_before_last_words(since, after, watchers, first)
     return silence if silence and silence.seconds >= _LONG_WORK_SECONDS else None
+
+
+def _first_words(tracks: Sequence[Track], lines: Sequence[Line]) -> set[str]:
+    """Give what was said in each file before its first step only, not while steps were made."""
+    made: dict[int, list[int]] = {}
+    for track in tracks:
+        for point in (track.points[0], track.last):
+            made.setdefault(point.file, []).append(point.number)
+    first: set[str] = set()
+    later: set[str] = set()
+    for line in lines:
+        own = made.get(line.file, (0,))
+        if line.number < min(own):
+            first.add(in_words(line))
+        elif line.number <= max(own):
+            later.add(in_words(line))
+    return first - later
 
 
 def _ended_by(

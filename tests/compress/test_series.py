@@ -383,3 +383,22 @@ def test_a_line_without_a_bar_counts_within_the_epoch_that_a_head_names():
         (90, 90, "epoch"),
         (180, 180, "all"),
     ]
+
+
+def test_an_epoch_told_with_its_duration_heads_the_losses_below():
+    def epoch(number, loss):
+        head = f"Epoch: {number:02d} | Epoch Time: 1m 24s"
+        return [head, f"\tTrain Loss: {loss}", f"\t Val. Loss: {loss}", ""]
+
+    found = [p for p in read(*epoch(1, 0.79), *epoch(2, 0.74)) if "eval" not in p.series]
+    assert [(p.step, p.loss) for p in found] == [(1, 0.79), (2, 0.74)]
+
+
+def test_a_score_of_an_epoch_counts_it_though_no_loss_is_told():
+    told = "cost 37s, Epoch: [{}/100],Val_PSNR: 33.1"
+    found = read(told.format(99), told.format(100))
+    assert [(p.step, p.total_steps, p.counts) for p in found] == [
+        (99, 100, "epochs"),
+        (100, 100, "epochs"),
+    ]
+    assert read("Epoch: [100/100] is next", "Epoch 100/100, batch 3, acc: 0.4") == ()

@@ -195,6 +195,18 @@ def test_last_words_after_hours_of_silence_do_not_undo_it():
     assert found_in([*PRINTED, words, *more], [told("ConnectionError", words, "clue")]) is None
 
 
+def test_a_program_that_is_started_anew_after_hours_had_not_stood_still():
+    moved = [replace(p, number=p.number + 5) for p in STEPS]
+    steps = [line(p.number, f"step {p.step} loss 2.1", time=p.time) for p in moved]
+    begin = line(1, "loaded the encoder of 12 layers", time=LAST_STEP.time - 9000)
+    again = line(99, "loaded the encoder of 24 layers", time=LAST + 70_000)
+    assert found_in([begin, *steps, again], points=moved) is None
+    other = line(99, "shutting down", time=LAST + 70_000)
+    assert found_in([begin, *steps, other], points=moved) is not None
+    amid = line(20, "loaded the encoder of 16 layers", time=moved[10].time)
+    assert found_in([begin, *steps, amid, again], points=moved) is not None
+
+
 def test_much_that_is_said_after_a_silence_shows_that_the_job_goes_on():
     words = [f"reading part {chr(97 + n)} of the evaluation" for n in range(12)]
     later = [line(60 + n, text, time=LAST + 14400 + n) for n, text in enumerate(words)]
