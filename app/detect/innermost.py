@@ -1,14 +1,16 @@
 """Which code an exception is about: the innermost frames, without those that only hand a call on.
 
 `model(x)` goes through three frames of torch before it reaches the model, and a call that does not
-fit its arguments fails in the last of them. So the code at fault is the one behind such frames.
+fit its arguments fails in the last of them. So the code at fault is the one behind such frames. Nor
+is a loss that refuses what it is given at fault, but who gave it that.
 """
 
 import re
 from collections.abc import Sequence
 
 _HANDS_ON = re.compile(
-    r"/torch/(?:nn/modules/module|nn/parallel/\w+|_tensor|_utils|utils/_contextlib|utils/checkpoint"
+    r"/torch/(?:nn/modules/(?:module|loss)|nn/functional|nn/parallel/\w+|_tensor|_utils"
+    r"|utils/(?:_contextlib|checkpoint)"
     r"|_(?:dynamo|inductor|functorch|subclasses|prims|refs|decomp|higher_order_ops)/[\w/]+|fx/[\w/]+"
     r"|_compile|_ops|_meta_registrations|autograd/\w+|distributed/(?:fsdp|elastic)/[\w/]+"
     r"|utils/(?:data/[\w/]+|_stats|_python_dispatch))\.py:"

@@ -22,8 +22,8 @@ _UNKNOWN_HOST = (
     " `kubectl get pods -o wide`, `dmesg -T` on each), since a restart may land on it again."
 )
 _READS_SETTINGS = re.compile(
-    r"/(?:arg(?:ument)?s?|arg\w*pars\w*|parser|(?:\w+_)?configs?|configuration\w*|settings?|options"
-    r"|hparams?|\w+_args|validat\w+)\.py:\d+:"
+    r"/(?:arg(?:ument)?s?|arg\w*pars\w*|parser|(?:\w+_)?configs?|config(?:uration|_)\w*|settings?"
+    r"|options|hparams?|\w+_args|validat\w+|config/\w+)\.py:\d+:"
     r"|/(?:omegaconf|hydra|pydantic|yaml|jsonargparse|fire|click|tyro)/[\w/]+\.py:\d+:"
     r"|:(?:__post_init__|_?validate\w*|_?check_(?:arg|config|setting)\w*|_?parse_\w*arg\w*)$"
 )

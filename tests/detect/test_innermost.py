@@ -14,6 +14,8 @@ TORCH = f"{LIBS}/torch/nn/modules/module.py"
     "carrier",
     [
         f"{TORCH}:1739:_wrapped_call_impl",
+        f"{LIBS}/torch/nn/modules/loss.py:1295:forward",
+        f"{LIBS}/torch/nn/functional.py:3494:cross_entropy",
         f"{LIBS}/torch/nn/parallel/distributed.py:1637:forward",
         f"{LIBS}/torch/utils/data/_utils/fetch.py:52:fetch",
         f"{LIBS}/torch/_inductor/compile_fx.py:1886:compile_fx",
