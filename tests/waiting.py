@@ -17,7 +17,7 @@ def until(
     end = time.monotonic() + seconds
     while not (found := holds()):
         assert time.monotonic() < end, f"{what} did not come about within {seconds:.0f} s"
-        time.sleep(0.05)
+        time.sleep(0.1)
     return found
 
 
@@ -25,5 +25,5 @@ async def soon(holds: Callable[[], Awaitable[Found]]) -> Found:
     """Look again and again, as `until` does, while the event loop goes on with its work."""
     async with asyncio.timeout(PATIENCE_SECONDS):
         while not (found := await holds()):
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(0.1)
         return found

@@ -232,19 +232,6 @@ def test_a_step_of_slurm_and_a_source_line_are_no_block_of_metrics(lines):
     assert read(*lines) == ()
 
 
-def test_steps_go_on_over_epochs_where_they_begin_anew():
-    found = read(
-        "Epoch 0: 100%|██████████| 90/90 [01:30<00:00, 1.00s/it, loss=2.0]",
-        "Epoch 1:  11%|█         | 10/90 [00:10<01:20, 1.00s/it, loss=1.9]",
-    )
-    assert [(p.step, p.total_steps) for p in found] == [(90, 90), (100, 180)]
-
-
-def test_steps_that_count_over_epochs_stay_as_printed():
-    found = read("Epoch 0, step 90/900 loss: 2.0", "Epoch 1, step 91/900 loss: 1.9")
-    assert [(p.step, p.total_steps) for p in found] == [(90, 900), (91, 900)]
-
-
 def test_a_restart_shows_as_a_falling_step():
     found = read(megatron(500, ""), megatron(400, ""))
     assert [p.step for p in found] == [500, 400]
@@ -317,88 +304,12 @@ def test_points_stand_in_order_of_file_and_line(lines):
     assert places == sorted(places)
 
 
-def test_steps_of_an_epoch_are_counted_up_to_the_last_epoch_that_is_named():
-    found = read(
-        "Epoch 1/3",
-        "90/90 [==============================] - 9s 0.1s/step - loss: 2.0",
-        "Epoch 2/3",
-        "90/90 [==============================] - 9s 0.1s/step - loss: 1.5",
-        "Epoch 3/3",
-        "90/90 [==============================] - 9s 0.1s/step - loss: 1.2",
-    )
-    assert [(p.step, p.total_steps, p.counts) for p in found][1:] == [
-        (180, 270, "all"),
-        (270, 270, "all"),
-    ]
-
-
-def test_of_epochs_whose_number_is_unknown_none_is_the_last():
-    found = read("epoch [1][900/900] loss: 2.0", "epoch [2][900/900] loss: 1.0")
-    assert [p.counts for p in found] == ["some epoch", "some epoch"]
-
-
-def test_other_epochs_follow_one_that_is_not_the_last():
-    assert [p.counts for p in read("epoch [1/5][900/900] loss: 2.0")] == ["epoch"]
-    assert [p.counts for p in read("epoch [4/5][900/900] loss: 2.0")] == ["some epoch"]
-    assert [p.counts for p in read("epoch [5/5][900/900] loss: 2.0")] == [""]
-
-
-def test_a_count_that_rises_with_the_epochs_is_of_all_of_them():
-    found = read("epoch [1][900/2700] loss: 2.0", "epoch [3][2700/2700] loss: 1.0")
-    assert [(p.step, p.total_steps, p.counts) for p in found][1] == (2700, 2700, "")
-
-
-def test_the_heads_of_blocks_count_within_their_epoch():
-    def block(epoch, batch):
-        return [f"[epoch={epoch}][batch={batch}/90]:", "     Train loss/train/total: 2.3101"]
-
-    found = read(*block(0, 89), *block(0, 90), *block(1, 1))
-    assert [(p.step, p.total_steps, p.counts) for p in found] == [
-        (89, 90, "some epoch"),
-        (90, 90, "some epoch"),
-        (91, 180, "some epoch"),
-    ]
-
-
 def test_a_bar_may_count_batches_by_two_letters():
     bar = "train  Epoch  0:   50%|##   | 45/90 [03:36<03:36,  4.80s/ba, loss/train/total=2.5]"
     found = read(bar, bar.replace("4.80s/ba", "2.10ba/s").replace("45/90", "46/90"))
     assert [(p.step, p.total_steps, p.loss) for p in found] == [(45, 90, 2.5), (46, 90, 2.5)]
 
 
-def test_an_epoch_that_was_announced_as_the_last_is_the_end():
-    found = read("num_epochs: 3", *(f"[epoch {e}] loss={3 - e / 2} acc=0.4" for e in (1, 2, 3)))
-    assert [(p.step, p.total_steps) for p in found] == [(1, None), (2, None), (3, 3)]
-
-
 def test_a_rank_is_no_progress():
     found = read("INFO [train.py:88] (0/8) Epoch 3, batch 50, loss[loss=0.2, frames=90]")
     assert found[0].total_steps is None
-
-
-def test_a_line_without_a_bar_counts_within_the_epoch_that_a_head_names():
-    lines = ["Epoch 1/2", "90/90 - 9s - loss: 2.0", "Epoch 2/2", "90/90 - 9s - loss: 1.5"]
-    found = read(*lines)
-    assert [(p.step, p.total_steps, p.counts) for p in found] == [
-        (90, 90, "epoch"),
-        (180, 180, "all"),
-    ]
-
-
-def test_an_epoch_told_with_its_duration_heads_the_losses_below():
-    def epoch(number, loss):
-        head = f"Epoch: {number:02d} | Epoch Time: 1m 24s"
-        return [head, f"\tTrain Loss: {loss}", f"\t Val. Loss: {loss}", ""]
-
-    found = [p for p in read(*epoch(1, 0.79), *epoch(2, 0.74)) if "eval" not in p.series]
-    assert [(p.step, p.loss) for p in found] == [(1, 0.79), (2, 0.74)]
-
-
-def test_a_score_of_an_epoch_counts_it_though_no_loss_is_told():
-    told = "cost 37s, Epoch: [{}/100],Val_PSNR: 33.1"
-    found = read(told.format(99), told.format(100))
-    assert [(p.step, p.total_steps, p.counts) for p in found] == [
-        (99, 100, "epochs"),
-        (100, 100, "epochs"),
-    ]
-    assert read("Epoch: [100/100] is next", "Epoch 100/100, batch 3, acc: 0.4") == ()
