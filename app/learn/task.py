@@ -10,7 +10,7 @@ from pathlib import Path
 from app.store.proposals import Written
 from app.work.asking import Asking
 
-_NICENESS = 10
+_NICENESS = 15
 
 
 @dataclass(frozen=True, slots=True)

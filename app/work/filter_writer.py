@@ -27,7 +27,7 @@ from app.work.asking import books
 from app.work.evidence import evidence_of_rules, evidence_of_stories
 from app.work.filter_task import Report, Task
 
-_NICENESS = 10
+_NICENESS = 15
 _MOST_REASONS = 5
 
 

@@ -20,7 +20,7 @@ from app.work.rejudge import Desk
 from app.work.surroundings import Part, Surroundings
 from app.work.worker import fault_of
 
-_NICENESS = 10  # whoever waits for an answer goes first
+_NICENESS = 15  # whoever waits for an answer goes first
 _IDLE_SECONDS = 600.0
 _SACRIFICE = "500"  # where memory ends, the kernel takes this one and not what has it judge
 

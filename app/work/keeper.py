@@ -33,7 +33,7 @@ from app.work.recall import Task, spelt
 
 _LOOK_SECONDS = 1.0  # between looks for new incidents
 _PATIENCE_SECONDS = 15.0  # for the lock, while the process before this one ends
-_NICENESS = 5
+_NICENESS = 10
 _MOST_BYTES = 1 << 20
 
 log = structlog.get_logger()

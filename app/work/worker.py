@@ -33,7 +33,7 @@ from app.written import JobType
 if TYPE_CHECKING:
     from app.pipeline import Case
 
-_NICENESS = 5  # the web process answers first when the machine is full
+_NICENESS = 10  # the web process answers first when the machine is full
 _COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 _USUAL_RATIO = 10  # of a log to its gzip or zstd form
 
