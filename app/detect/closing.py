@@ -25,7 +25,8 @@ _GONE_WRONG = re.compile(
     r"interrupt\w*|pre-?empt\w*|evict\w*|reclaim\w*|re-?queue\w*|resum\w+|walltime|time ?limit|"
     r"timed? ?out|cancel\w*|terminat(?:ed|ing)|stopped|unhealthy|lost|stuck|hang|hung|emergency)\b|"
     r"\b(?:exit(?:ed)?|rc|ret|return(?:ed)?|status|code)\b[^\w\n]{0,4}"
-    r"(?:with |code |status )*-?[1-9]",
+    r"(?:with |code |status )*-?[1-9]"
+    r"|失败|错误|异常|中断|终止|退出码|실패|오류|중단|失敗|エラー|異常|中止",
     re.IGNORECASE,
 )
 
@@ -34,7 +35,8 @@ _GONE_WRONG = re.compile(
 _GOES_ON = re.compile(
     r"\b(?:(?:re)?start(?:s|ed|ing)?|begin(?:s|ning)?|next|second part|part \d|load(?:s|ing)|"
     r"opening|reading|init\w*|launch\w*|attempt|waiting for (?:peers?|ranks?|data|batch|the next)|"
-    r"using|drawing|shuffling|building|preparing|creating|continu\w+|first (?:batch|step))\b",
+    r"using|drawing|shuffling|building|preparing|creating|continu\w+|first (?:batch|step))\b"
+    r"|开始|启动|加载|正在|下一|시작|불러오|다음|開始|読み込|次の",
     re.IGNORECASE,
 )
 # ===== Starting fine-tuning =====   INFO begin training of model 3

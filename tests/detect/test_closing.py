@@ -100,7 +100,9 @@ def test_what_ends_a_part_alone_counts_only_as_the_last_words_of_a_log_that_trai
     assert ending(parts, unnamed, [WRITTEN, TOOK, line(52, "part 2")]).finished is None
 
 
-@pytest.mark.parametrize("behind", ["starting part 2", "loading 40 shards", "rank 3 died"])
+@pytest.mark.parametrize(
+    "behind", ["starting part 2", "loading 40 shards", "rank 3 died", "开始训练: 8 卡", "评估失败"]
+)
 def test_a_hint_behind_which_work_goes_on_or_goes_wrong_is_none(behind):
     said = sign(line(50, "export completed"), "work_said_to_be_done", "hint")
     assert ending([said], STEPS, [said.line, line(51, behind)]).finished is None
