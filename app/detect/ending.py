@@ -2,13 +2,13 @@
 
 The trainer's own word counts most, a wrapper's less (`echo done` after a crash), and a line that
 merely looks like an end least. A word falls when training goes on after it, when the job starts
-again, or, unless the trainer gave it, when a launcher reports a failure or a process died before
-it and no counter came to its end, or where training begins once more in the words that it began
-with. A counter that reached its total is a hint by itself; with something saved or a hint after it,
-it is worth a wrapper's word. Words that come again and again while training goes on, as a best
-model is saved, are no hint, nor is anything behind a counter that has steps to go. What any work
-may print when it is done (a duration, results that were written) is a sign: `app.detect.closing`
-weighs several together.
+again, where training begins once more in the words that it began with, or, if no counter came to
+its end, where something is killed behind it; unless the trainer gave it, also when a launcher
+reports a failure or a process died before it. A counter that reached its total is a hint by itself;
+with something saved or a hint after it, it is worth a wrapper's word. Words that come again and
+again while training goes on, as a best model is saved, are no hint, nor is anything behind a
+counter that has steps to go. What any work may print when it is done (a duration, results that were
+written) is a sign: `app.detect.closing` weighs several together.
 """
 
 import re
@@ -101,7 +101,16 @@ def _is_void(
         return True
     if any(_starts(other) and _is_behind(other.line, mark.line) for other in marks):
         return True
-    return mark.grade != "trainer" and (failed is not None or _was_cut(mark.line, marks, points))
+    if mark.grade == "trainer":
+        return _is_killed_behind(mark.line, marks) and not _counted_to_the_end(points)
+    return failed is not None or _was_cut(mark.line, marks, points)
+
+
+def _is_killed_behind(word: Line, marks: Sequence[Marked]) -> bool:
+    """Say whether something was still running behind a word, and was killed: perhaps the job."""
+    return any(
+        mark.kind == "exit" and mark.is_kill and _is_behind(mark.line, word) for mark in marks
+    )
 
 
 def _was_cut(word: Line, marks: Sequence[Marked], points: Sequence[Point]) -> bool:

@@ -129,3 +129,13 @@ def test_a_beginning_that_is_said_once_may_stand_at_a_wrong_place():
     word, start = line(50, "fine-tuning finished"), line(52, "starting training ...")
     told = [Marked("word", "finished", word, "trainer")]
     assert ending(told, STEPS, [word, start]).finished == "trainer"
+
+
+@pytest.mark.parametrize(("code", "finished"), [("137", None), ("-6", "trainer"), ("0", "trainer")])
+def test_a_kill_behind_a_word_takes_it_back_and_a_crash_on_leaving_does_not(code, finished):
+    word = line(50, "training finished")
+    told = [
+        Marked("word", "finished", word, "trainer"),
+        Marked("exit", "exit", line(53, f"ended with {code}"), facts={"code": code}),
+    ]
+    assert ending(told, [], [word]).finished == finished
