@@ -26,7 +26,7 @@ class Guarded(HttpToolsProtocol):
     _in_head = True
     _timer: asyncio.TimerHandle | None = None
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn's own does so
         """Begin to wait for the first request."""
         super().connection_made(transport)
         self._await_head()
