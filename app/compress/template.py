@@ -13,8 +13,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from app.compress.scan import Ints, Scanned
 from app.model import Line, Template
@@ -24,11 +26,6 @@ _SHAPES_BUDGET = 4 << 20  # bytes
 _MAX_LINE = 2048
 _EXAMPLE = 1000
 _AT_ONCE = 512  # lines
-_LETTER, _DIGIT = 1, 2
-_HEX = bytes(
-    _DIGIT if chr(byte) in "0123456789" else _LETTER if chr(byte) in "abcdefABCDEF" else 0
-    for byte in range(256)
-)
 _MASK = re.compile(
     rb"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"  # 1c1f8a52-0d3e-4c55-9b1e-0c2c8c1a7f00
     rb"|0x[0-9a-fA-F]+"
@@ -36,6 +33,7 @@ _MASK = re.compile(
     rb"|\b(?=[a-fA-F]*[0-9])[0-9a-fA-F]{12,}\b"
     rb"|[-+]?[0-9](?:[0-9.,:]*[0-9])?(?:[eE][-+]?[0-9]+)?"
 )
+_Flags = npt.NDArray[np.bool_]
 _BEYOND = b"\xe2\x80\xa6"
 
 
@@ -163,23 +161,28 @@ def template_of(line: bytes) -> bytes:
 
 def _shapes(lines: Sequence[bytes]) -> list[bytes]:
     """Write 0 for each run of digits and hex letters that holds a digit."""
-    joined = b"\n".join(lines)
-    kinds = np.frombuffer(joined.translate(_HEX), np.uint8)
-    inside = np.zeros(len(kinds) + 2, np.int8)
-    inside[1:-1] = kinds > 0
-    edges = np.flatnonzero(np.diff(inside))
-    begins, ends = edges[::2], edges[1::2]
-    if not len(begins):
-        return joined.split(b"\n")
-    with_digit = np.maximum.reduceat(kinds, begins) == _DIGIT
-    begins, ends = begins[with_digit], ends[with_digit]
-    shown = np.frombuffer(joined, np.uint8).copy()
-    shown[begins] = ord("0")
-    depth = np.zeros(len(kinds) + 1, np.int8)
-    depth[begins + 1] += 1
-    depth[ends] -= 1
-    left: bytes = shown[np.cumsum(depth[:-1], dtype=np.int8) == 0].tobytes()
-    return left.split(b"\n")
+    text = np.frombuffer(b"\n".join(lines), np.uint8)
+    digits = text - ord("0") < 10
+    hexes = digits | ((text | 0x20) - ord("a") < 6)
+    inside = _carried(digits, hexes, "little") | _carried(digits, hexes, "big")
+    left = np.ones(len(text), np.bool_)
+    left[1:] = ~(inside[1:] & inside[:-1])  # the first of each run stays
+    shown: bytes = np.where(inside, np.uint8(ord("0")), text)[left].tobytes()
+    return shown.split(b"\n")
+
+
+def _carried(digits: _Flags, hexes: _Flags, order: Literal["little", "big"]) -> _Flags:
+    """Tell what stands in a run from its first digit on; from its last one back if `big`.
+
+    In a sum of the two as binary numbers the digit carries as far as its run goes.
+    """
+    digit, run = (
+        int.from_bytes(np.packbits(flags, bitorder=order).tobytes(), order)
+        for flags in (digits, hexes)
+    )
+    met = run & ~((run + digit) ^ digit) | digit
+    packed = np.frombuffer(met.to_bytes(-(-len(digits) // 8), order), np.uint8)
+    return np.unpackbits(packed, count=len(digits), bitorder=order).view(np.bool_)
 
 
 def _not_blank(scanned: Scanned) -> Ints:

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -107,6 +109,13 @@ def test_every_line_is_counted_once_and_places_are_those_of_a_plain_count(lines,
         assert t.example == lines[t.first[1] - 1].decode("utf-8", "replace")
         assert template_of(lines[t.first[1] - 1]).decode("utf-8", "replace") == t.text
         assert t.first <= t.last
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(st.lists(st.text("019afgFG \x00é").map(str.encode), min_size=1, max_size=5))
+def test_shapes_are_those_that_a_regex_would_write(lines):
+    runs = re.compile(rb"[a-fA-F]*[0-9][0-9a-fA-F]*")
+    assert template._shapes(lines) == [runs.sub(b"0", line) for line in lines]
 
 
 def _words(number):
