@@ -51,7 +51,8 @@ class Line:
 
     `raw` is the line as printed without colours, redrawn bar states and line end; `text` is what
     follows the prefix. Both are cut at `MAX_TEXT` characters round the place that was matched.
-    `met` holds the ids of the patterns that the scan found here: candidates, not yet proven.
+    `met` holds the ids of the patterns that the scan found here: candidates, not yet proven. A line
+    without a `time` was printed no later than `until`, where that is known.
     """
 
     file: int
@@ -63,6 +64,7 @@ class Line:
     time: float | None = None
     stream: str = ""
     met: tuple[int, ...] = ()
+    until: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from math import isfinite
 
 from app.detect.attempts import cut
 from app.detect.awaited import awaited
+from app.detect.clocks import bounded
 from app.detect.deaths import with_silent_deaths
 from app.detect.ending import ending
 from app.detect.findings import group
@@ -54,7 +55,7 @@ class Sighted:
 
 def look(log: Compressed, compiled: Compiled) -> Sighted:
     """Prove the scan's candidates over the whole log and cut it into attempts."""
-    log = _without_quoted_losses(log, compiled)
+    log = _without_quoted_losses(replace(log, lines=bounded(log.lines)), compiled)
     marked = marks(log.lines, compiled)
     on_lines = sight(log.lines, compiled)
     harmless = partial(is_benign, compiled=compiled)

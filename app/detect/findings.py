@@ -31,7 +31,8 @@ class _Clock:
     """Order among lines of which some bear a time and others, as tracebacks, do not.
 
     Those without one are taken to be as late as the last line with one before them in their file,
-    so that the order within a stretch of a file is that of its lines.
+    so that the order within a stretch of a file is that of its lines; but no later than their own
+    printer's next words show.
     """
 
     def __init__(self, sightings: Iterable[Sighting]) -> None:
@@ -51,9 +52,10 @@ class _Clock:
             return line.time
         numbers = self._numbers.get(line.file)
         if not numbers:
-            return math.inf
+            return math.inf if line.until is None else line.until
         before = max(bisect_left(numbers, line.number + 1) - 1, 0)
-        return self._of_file[line.file][numbers[before]]
+        told = self._of_file[line.file][numbers[before]]
+        return told if line.until is None else min(told, line.until)
 
 
 def _finding(name: str, own: Sequence[Sighting], clock: _Clock, compiled: Compiled) -> Finding:

@@ -127,15 +127,19 @@ def _hosts(finding: Finding) -> set[str]:
 def is_earlier(own: Line, other: Line, margin: float = 0.0) -> bool:
     """Compare by clock where both have one, else by place in one file.
 
-    By the clock the one must lie `margin` seconds before the other. Files without clocks cannot be
-    ordered; there the edge is given the benefit of the doubt. What stands in no file is the
-    scheduler's word, which comes last.
+    By the clock the one must lie `margin` seconds before the other; of a line without a time its
+    latest may tell. Files without clocks cannot be ordered; there the edge is given the benefit of
+    the doubt. What stands in no file is the scheduler's word, which comes last.
     """
     if own.file < 0 or other.file < 0:
         return other.file < 0 <= own.file
     apart = bool(margin) or own.time != other.time or own.file != other.file
     if own.time is not None and other.time is not None and apart:
         return own.time + margin <= other.time
+    if own.until is not None and other.time is not None and own.until + margin <= other.time:
+        return True
+    if own.time is not None and other.until is not None and other.until < own.time:
+        return False
     return own.file != other.file or _place(own) < _place(other)
 
 

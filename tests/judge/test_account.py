@@ -56,6 +56,23 @@ def test_a_wait_of_unknown_length_goes_by_its_line() -> None:
     )
 
 
+@pytest.mark.parametrize(("seconds_before", "explains"), [(590, True), (10, False)])
+def test_the_last_words_of_a_printer_tell_that_it_failed_before(
+    seconds_before: int, explains: bool
+) -> None:
+    wait = found(WAIT, a_line(5, time=NOON), onset=NOON - 600)
+    error = found("KeyError", replace(a_line(9), until=NOON - seconds_before))
+    assert accounts(error, wait, rules(keyerror=LATER)) is explains
+
+
+def test_a_wait_explains_nothing_whose_printer_fell_silent_before() -> None:
+    wait = found(WAIT, a_line(5, time=NOON), onset=NOON - 600)
+    book = rules(**{WAIT.lower(): {"if_earlier": ["KeyError"]}})
+    assert accounts(wait, found("KeyError", a_line(9)), book)
+    early = found("KeyError", replace(a_line(9), until=NOON - 590))
+    assert not accounts(wait, early, book)
+
+
 def test_what_came_as_the_wait_ran_out_may_be_its_wreckage() -> None:
     wait = found(WAIT, a_line(9, time=NOON), onset=NOON - 600)
     error = found("KeyError", a_line(5, time=NOON - 10))
