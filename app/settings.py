@@ -9,7 +9,6 @@ import re
 import socket
 from pathlib import Path
 from typing import Annotated, Literal
-from urllib.parse import urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -18,8 +17,11 @@ from pydantic import (
     ByteSize,
     ConfigDict,
     Field,
+    NonNegativeFloat,
     SecretStr,
     StringConstraints,
+    ValidationInfo,
+    field_validator,
 )
 from pydantic_settings import (
     BaseSettings,
@@ -29,10 +31,10 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from app.tokens import Token, parse
+from app import spelt
+from app.tokens import Token
 
 _PACKAGE = Path(__file__).parent
-_PORT = 8000
 # What else is called so: the place of the TOML file, a port of compose.yaml, and what Kubernetes
 # tells every container of a Service that is named firstfault.
 _OTHERS = re.compile(r"FIRSTFAULT_(CONFIG|DOOR_PORT|SERVICE_(HOST|PORT\w*)|PORT_\d+_(TCP|UDP)\w*)")
@@ -42,47 +44,6 @@ def _shipped(name: str) -> Path:
     """Prefer a folder of the installed package; a source tree keeps it beside the code."""
     packaged = _PACKAGE / "data" / name
     return packaged if packaged.is_dir() else _PACKAGE.parent / name
-
-
-def _split(value: object) -> object:
-    """Read `/a:s3://b` as two places, as in PATH; a TOML file gives a list."""
-    if not isinstance(value, str):
-        return value
-    return [part for part in re.split("[:,](?!//)", value) if part]
-
-
-def _port(value: object) -> object:
-    """Take what Kubernetes says of a Service named firstfault (`tcp://10.1.2.3:80`) for nothing."""
-    return _PORT if isinstance(value, str) and value.startswith("tcp://") else value
-
-
-def _pair(value: object) -> object:
-    """Read `0.4,1.6` as two numbers; a TOML file gives a list."""
-    return re.split(r"\s*,\s*", value) if isinstance(value, str) else value
-
-
-def _place(url: str) -> str:
-    """Refuse a URL whose host or port nobody can connect to."""
-    try:
-        parts = urlsplit(url)
-        port, host = parts.port, parts.hostname
-    except ValueError as error:
-        raise ValueError(f"{url} is no URL: {error}") from error
-    if not host or re.search(r"\s", host) or port == 0:
-        raise ValueError(f"{url} names no host and port that there may be")
-    return url
-
-
-def _tokens(value: object) -> object:
-    """Read `name:scope+scope:secret,…`."""
-    parts = value.split(",") if isinstance(value, str) else value
-    if not isinstance(parts, (list, tuple)):
-        return value
-    tokens = [part if isinstance(part, Token) else parse(str(part).strip()) for part in parts]
-    names = [token.name for token in tokens]
-    if twice := {name for name in names if names.count(name) > 1}:
-        raise ValueError(f"token {min(twice)} is named twice")
-    return tuple(tokens)
 
 
 LogRoot = Annotated[str, StringConstraints(pattern=r"^s3://[a-z0-9.-]+(/|$)")] | Path
@@ -106,7 +67,14 @@ class Listener(BaseModel):
 class Settings(BaseSettings):
     """What an operator can choose."""
 
-    model_config = SettingsConfigDict(env_prefix="FIRSTFAULT_", frozen=True, extra="forbid")
+    model_config = SettingsConfigDict(
+        env_prefix="FIRSTFAULT_",
+        env_ignore_empty=True,  # `${FIRSTFAULT_MODEL:-}` of a compose file names no model
+        frozen=True,
+        extra="forbid",
+        allow_inf_nan=False,
+        hide_input_in_errors=True,
+    )
 
     data_dir: Path = Field(
         default=Path("data"),
@@ -133,7 +101,7 @@ class Settings(BaseSettings):
         description="folder of labelled logs, none of whose evidence a written rule may hide or "
         "contradict; default: those that are shipped",
     )
-    log_roots: Annotated[tuple[LogRoot, ...], NoDecode, BeforeValidator(_split)] = Field(
+    log_roots: Annotated[tuple[LogRoot, ...], NoDecode, BeforeValidator(spelt.places)] = Field(
         default=(),
         description="folders and s3://bucket/prefix places from which file:// and s3:// log URIs "
         "may be read, separated by colons",
@@ -145,8 +113,8 @@ class Settings(BaseSettings):
         "keys come from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY or whatever boto finds",
     )
     host: str = Field(default="127.0.0.1", description="address that the service listens on")
-    port: Annotated[int, BeforeValidator(_port)] = Field(
-        default=_PORT, ge=0, le=65535, description="its port; 0 takes a free one"
+    port: Annotated[int, BeforeValidator(spelt.port)] = Field(
+        default=spelt.DEFAULT_PORT, ge=0, le=65535, description="its port; 0 takes a free one"
     )
     workers: int = Field(
         default_factory=lambda: min(os.cpu_count() or 1, 8),
@@ -192,7 +160,7 @@ class Settings(BaseSettings):
         description="name of this process among those that share a database; one that restarts "
         "under its name resumes its work at once; default: host name and port",
     )
-    tokens: Annotated[tuple[Token, ...], NoDecode, BeforeValidator(_tokens)] = Field(
+    tokens: Annotated[tuple[Token, ...], NoDecode, BeforeValidator(spelt.tokens)] = Field(
         default=(),
         description="access tokens as name:scope+scope:secret, separated by commas; scopes are "
         "submit, read, feedback, admin; without any the service listens on loopback only",
@@ -200,17 +168,19 @@ class Settings(BaseSettings):
     requests_per_minute: int = Field(
         default=6000, ge=1, description="that one token, or one address without, may make"
     )
-    webhook_secrets: Annotated[tuple[SecretStr, ...], NoDecode, BeforeValidator(_split)] = Field(
-        default=(),
-        description="secrets (whsec_…) that sign reports of job exits, separated by commas; any "
-        "of them is taken, so that they can be changed one after the other",
+    webhook_secrets: Annotated[tuple[SecretStr, ...], NoDecode, BeforeValidator(spelt.places)] = (
+        Field(
+            default=(),
+            description="secrets (whsec_…) that sign reports of job exits, separated by commas; "
+            "any of them is taken, so that they can be changed one after the other",
+        )
     )
     listeners: tuple[Listener, ...] = Field(
         default=(),
         description="who is told when a diagnosis has ended: a JSON list (or TOML tables) of name, "
         "url, form (json or slack), secret, and filters causes, domains, clusters, confidences",
     )
-    callback_hosts: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)] = Field(
+    callback_hosts: Annotated[tuple[str, ...], NoDecode, BeforeValidator(spelt.places)] = Field(
         default=(), description="hosts that the callback_url of a request may name"
     )
     callback_private: bool = Field(
@@ -273,7 +243,7 @@ class Settings(BaseSettings):
         default=100_000, ge=1, description="incidents whose words are searched; memory: 2 kB each"
     )
     memory_seconds: float = Field(
-        default=2, gt=0, description="time that a diagnosis waits for precedents"
+        default=2, gt=0, le=3600, description="time that a diagnosis waits for precedents"
     )
     embedder: str = Field(
         default="hashing",
@@ -289,12 +259,12 @@ class Settings(BaseSettings):
     model: str | None = Field(
         default=None, description="language model to ask where rules leave a doubt; default: none"
     )
-    model_base_url: Annotated[str, AfterValidator(_place)] = Field(
+    model_base_url: Annotated[str, AfterValidator(spelt.address)] = Field(
         default="https://api.openai.com/v1",
         pattern="^https?://",
         description="its endpoint, of any server that speaks OpenAI's chat completions",
     )
-    model_api_key: SecretStr | None = Field(
+    model_api_key: Annotated[SecretStr | None, AfterValidator(spelt.key)] = Field(
         default=None, description="its key; local servers need none"
     )
     model_context_tokens: int = Field(
@@ -303,6 +273,7 @@ class Settings(BaseSettings):
     model_seconds: float = Field(
         default=120,
         gt=0,
+        le=86_400,
         description="time for the question about one diagnosis, with a second look, retries and "
         "repair",
     )
@@ -315,7 +286,9 @@ class Settings(BaseSettings):
         le=64,
         description="processes that put doubtful diagnoses to the model, one at a time each",
     )
-    model_prices: Annotated[tuple[float, float] | None, NoDecode, BeforeValidator(_pair)] = Field(
+    model_prices: Annotated[
+        tuple[NonNegativeFloat, NonNegativeFloat] | None, NoDecode, BeforeValidator(spelt.pair)
+    ] = Field(
         default=None,
         description="what a million tokens cost that are asked and answered, as `0.4,1.6`",
     )
@@ -328,6 +301,15 @@ class Settings(BaseSettings):
     model_day_cost: float = Field(
         default=0, ge=0, description="cost of a day, in the money of the prices; 0: any"
     )
+
+    @field_validator("model_day_cost")
+    @classmethod
+    def _has_prices(cls, cost: float, info: ValidationInfo) -> float:
+        """Refuse a limit that would never be reached."""
+        if cost and not any(info.data.get("model_prices") or ()):
+            raise ValueError("without FIRSTFAULT_MODEL_PRICES every call costs nothing")
+        return cost
+
     rule_writer: bool = Field(
         default=True,
         description="have the model write a signal where people confirm a cause that rules missed",

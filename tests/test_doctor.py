@@ -76,7 +76,12 @@ def test_a_model_that_answers_is_well(looks):
 
 
 def test_a_secret_is_never_printed(looks):
-    found = looks(webhook_secrets=("whsec_hunter2",), tokens=(f"ops:admin:{'hunter2' * 5}",))
+    found = looks(
+        webhook_secrets=("whsec_hunter2",),
+        tokens=(f"ops:admin:{'hunter2' * 5}",),
+        model="m",
+        model_base_url=f"http://me:hunter2@127.0.0.1:{free_port()}/v1?key=hunter2",
+    )
     assert "hunter2" not in "".join(look.told + look.remedy for look in found.values())
 
 

@@ -76,6 +76,44 @@ def test_the_key_of_the_model_is_not_printed(monkeypatch):
     assert "hunter2" not in repr(Settings())
 
 
+def test_the_line_break_behind_a_key_is_none_of_it(monkeypatch):
+    monkeypatch.setenv("FIRSTFAULT_MODEL_API_KEY", "sk-hunter2\n")
+    assert Settings().model_api_key.get_secret_value() == "sk-hunter2"
+
+
+@pytest.mark.parametrize("key", ["sk-hunt\ner2", "sk-hünter2"])
+def test_a_key_that_no_header_can_carry_is_refused_and_not_told(key):
+    with pytest.raises(ValidationError, match="no HTTP header") as caught:
+        Settings(model_api_key=key)
+    assert key not in str(caught.value)
+
+
+def test_an_empty_variable_is_none(monkeypatch):
+    monkeypatch.setenv("FIRSTFAULT_MODEL", "")
+    assert Settings().model is None
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {"model_seconds": float("inf")},
+        {"model_seconds": 1e300},
+        {"memory_seconds": 1e300},
+        {"model_prices": "nan,1"},
+        {"model_prices": "1,-1"},
+    ],
+)
+def test_a_number_that_nothing_can_be_reckoned_with_is_refused(chosen):
+    with pytest.raises(ValidationError):
+        Settings(**chosen)
+
+
+def test_a_limit_of_cost_needs_prices():
+    with pytest.raises(ValidationError, match="FIRSTFAULT_MODEL_PRICES"):
+        Settings(model_day_cost=5)
+    assert Settings(model_day_cost=5, model_prices="0.4,1.6").model_day_cost == 5
+
+
 @pytest.mark.parametrize(
     "url",
     ["http:///v1", "http://gpu-1:99999/v1", "http://gpu-1:0/v1", "http://[::1/v1", "http://a b/v1"],

@@ -95,7 +95,7 @@ class Client:
         if busy:
             told = f"no free place {seconds}; {self.endpoint.parallel} calls may run at once"
             return ModelError("busy", f"{told} (FIRSTFAULT_MODEL_PARALLEL)")
-        place = f"{self.endpoint.model} at {self.endpoint.base_url}"
+        place = f"{self.endpoint.model} at {self.endpoint.place}"
         return ModelError("timeout", f"{place}: no whole answer {seconds}")
 
     def _done(self, work: Coroutine[None, None, _T], within: float) -> _T:

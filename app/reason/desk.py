@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic
+from urllib.parse import urlsplit, urlunsplit
 
 from app.reason.budget import Budget, Expected, Prices
 from app.reason.call import Call, Outcome, Recorder
@@ -34,6 +35,12 @@ class Endpoint:
     seconds: float = 120.0
     parallel: int = 4
     prices: Prices = Prices()
+
+    @property
+    def place(self) -> str:
+        """Its URL for people to read: a login or a query in it may be a secret."""
+        scheme, netloc, path, *_ = urlsplit(self.base_url)
+        return urlunsplit((scheme, netloc.rpartition("@")[2], path, "", ""))
 
 
 @dataclass(frozen=True, slots=True)

@@ -154,6 +154,6 @@ class Exchange(Generic[F]):
             self._desk.ladder.back_to(began)
             endpoint = self._desk.endpoint
             raise ModelError(
-                fault.fault, f"{endpoint.model} at {endpoint.base_url}: {fault.told}"
+                fault.fault, f"{endpoint.model} at {endpoint.place}: {fault.told}"
             ) from fault
         await timing.sleep(pause)

@@ -23,6 +23,7 @@ from app.errors import FirstFaultError
 from app.memory.chroma import Server
 from app.reason.prompt import Prompts
 from app.rulebook.load import load
+from app.service.asking import asking
 from app.service.misspelt import misspelt
 from app.service.objects import object_store
 from app.settings import Settings
@@ -141,27 +142,28 @@ def _memory(settings: Settings) -> Iterator[Look]:
 
 
 def _model(settings: Settings) -> Iterator[Look]:
-    if settings.model is None:
+    asked = asking(settings, keeps_calls=False)
+    if asked is None:
         yield Look("model", "ok", "none is configured; rules answer alone")
         return
-    key = settings.model_api_key
-    headers = {"Authorization": f"Bearer {key.get_secret_value()}"} if key else {}
-    url = settings.model_base_url.rstrip("/") + "/models"
+    endpoint = asked.endpoint
+    headers = {"Authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else {}
+    url = httpx2.URL(endpoint.base_url)
+    models = url.copy_with(path=f"{url.path.rstrip('/')}/models")
     try:
-        answer = httpx2.get(url, headers=headers, timeout=_SECONDS)
-    except httpx2.TransportError as error:
-        told = f"{settings.model_base_url} cannot be reached: {error}"
+        answer = httpx2.get(models, headers=headers, timeout=_SECONDS)
+    except httpx2.RequestError as error:
+        told = f"{endpoint.place} cannot be reached: {error}"
         yield Look("model", "fail", told, _REMEDIES["model"])
         return
     if answer.status_code in (401, 403):
-        told = f"{settings.model_base_url} refuses the key (HTTP {answer.status_code})"
+        told = f"{endpoint.place} refuses the key (HTTP {answer.status_code})"
         yield Look("model", "fail", told, "set FIRSTFAULT_MODEL_API_KEY")
-    elif answer.status_code == 200 and settings.model not in answer.text:
-        told = f"{settings.model_base_url} does not list {settings.model}"
+    elif answer.status_code == 200 and endpoint.model not in answer.text:
+        told = f"{endpoint.place} does not list {endpoint.model}"
         yield Look("model", "warn", told, "compare FIRSTFAULT_MODEL with the list at /models")
     else:
-        told = f"{settings.model_base_url} answers (HTTP {answer.status_code})"
-        yield Look("model", "ok", told)
+        yield Look("model", "ok", f"{endpoint.place} answers (HTTP {answer.status_code})")
 
 
 def _roots(settings: Settings) -> Iterator[Look]:

@@ -12,6 +12,8 @@ from app.errors import ModelError
 from app.reason.budget import Prices
 from app.reason.client import Client
 from app.reason.desk import Endpoint
+from app.reason.fake import FakeModel
+from app.reason.script import Script
 from tests.reason.conftest import GOOD, Setting, Stage, purse, question
 from tests.reason.test_prompt import SHIPPED
 
@@ -261,6 +263,17 @@ def test_a_model_elsewhere_is_asked_through_the_proxy_of_the_environment(
     setting = stage({"answers": []}, base_url="http://model.invalid/v1")
     assert setting.client.ask(question(), purse()).reply.cause == "ECCError"
     assert len(other.fake.asked) == 1
+
+
+@pytest.mark.parametrize("fault", [{"status": 401}, {"hang": 5}])
+def test_what_a_base_url_holds_of_secrets_is_not_told(
+    stage: Stage, fault: dict[str, object]
+) -> None:
+    with FakeModel(Script.model_validate({"answers": [fault]})) as fake:
+        url = f"{fake.url.replace('://', '://me:hunter2@')}?api-key=hunter2"
+        error = failed(stage({"answers": []}, base_url=url, seconds=0.5))
+    assert fake.url in str(error)
+    assert "hunter2" not in str(error)
 
 
 def test_a_page_of_a_proxy_is_no_completion(stage: Stage) -> None:
