@@ -186,7 +186,7 @@ def _silence(
     if last and since is None:
         # The step has no clock: what comes next in its file has one, and is no earlier.
         behind = [c for c in timeline if c.line.file == last.file and c.line.number > last.number]
-        since = behind[0].time if behind else None
+        since = behind[0].time if behind and _place(behind[0].line) not in ends else None
     if since is None:
         return None
     since = max(since, _latest_before(last, timeline)) if last else since

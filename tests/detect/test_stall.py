@@ -139,6 +139,15 @@ def test_steps_without_a_clock_are_followed_by_lines_with_one():
     assert found_in(lines, points=steps) is not None
 
 
+def test_what_is_printed_long_after_a_kill_is_no_silence_of_steps_without_a_clock():
+    steps = [replace(point, time=None, step_seconds=12.0) for point in STEPS]
+    early = line(99, "CANCELLED DUE TO TIME LIMIT", time=LAST)
+    late = line(100, "failed (exitcode: 1)", time=LAST + 9000)
+    findings = [told("TimeLimitExceeded", early)]
+    assert found_in([early, late], findings, points=steps) is None
+    assert found_in([early, late], points=steps) is not None
+
+
 def test_clocks_of_one_file_that_disagree_make_no_silence():
     ahead = [line(0, "STARTING TIMING RUN", time=LAST + 7200)]
     ends = beats(41, 3, since=LAST + 7195, every=10, text="RESULT,bert,{}")
