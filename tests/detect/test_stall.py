@@ -143,9 +143,9 @@ def test_what_is_printed_long_after_a_kill_is_no_silence_of_steps_without_a_cloc
     steps = [replace(point, time=None, step_seconds=12.0) for point in STEPS]
     early = line(99, "CANCELLED DUE TO TIME LIMIT", time=LAST)
     late = line(100, "failed (exitcode: 1)", time=LAST + 9000)
-    findings = [told("TimeLimitExceeded", early)]
-    assert found_in([early, late], findings, points=steps) is None
-    assert found_in([early, late], points=steps) is not None
+    findings, exits = [told("TimeLimitExceeded", early)], [Marked("exited", "exit", late)]
+    assert found_in([early, late], findings, exits, points=steps) is None
+    assert found_in([early, late], (), exits, points=steps) is not None
 
 
 def test_clocks_of_one_file_that_disagree_make_no_silence():
