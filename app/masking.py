@@ -45,21 +45,28 @@ _KNOWN_KEYS = "|".join(
 )
 # WANDB_API_KEY   aws_secret_access_key   client_secret   X-Amz-Signature   AccountKey
 _SECRET_NAME = (
-    r"(?:api|access|account|secret|private|wandb|signing|encryption|shared|auth)[_-]?key"
-    r"(?:[_-]?id)?|secret|password|passwd|passphrase|amz-signature|amz-credential|authorization|_auth"
+    r"(?:api|access|account|secret|private|wandb|signing|encryption|shared|auth|subscription)[_-]?key"
+    r"(?:[_-]?id)?|secret|password|passwd|passphrase|authorization|_auth"
+    r"|(?:amz|goog)-(?:signature|credential|security-token)"
+    r"|(?:db|database|smtp|mail|user|root|admin|redis|mysql|postgres|pg|ftp|proxy|ssh)[_-]?pass"
 )
 # hf_token   authToken; also what a tokenizer prints, so that what follows must look drawn by lot
-_TOKEN_NAME = "token"
+_TOKEN_NAME = "token|auth|[_-]pat"
+_SCHEME = r"(?i:bearer|basic|token|digest|negotiate|api-?key)"
 _PERSON = r"\pL(?:[\pL\pN_.-]*[\pL\pN_-])?"
 _BARE = r"[^\s\x00-\x1f\"'\\,;&<>(){}\[\]]+"
 
 
 def _after(name: str, group: str) -> str:
-    r"""Match a value behind a name: `=v`, `: v`, `": "v"`, or ` v` where the name is an option."""
+    r"""Match a value behind a name: `=v`, `: v`, `": "v"`, or ` v` where the name is an option.
+
+    A text in quotes may hold escaped ones, unless its own are escaped: `\"v\"`.
+    """
     return (
-        rf"(?:(?i:{name})\b(?:\\?[\"'])?\s?(?:=>|=|:)\s?(?:(?i:bearer|basic)\s+)?"
+        rf"(?:(?i:{name})\b(?:\\?[\"'])?\s?(?:=>|=|:)\s?(?:{_SCHEME}\s+)?"
         rf"|--[\w-]{{0,40}}(?i:{name})\s+)"
-        rf"(?:\\?\"(?P<{group}_in_two>[^\"\\\n]+)|\\?'(?P<{group}_in_one>[^'\\\n]+)"
+        rf"(?:\\[\"'](?P<{group}_in_escaped>[^\"'\\\n]+)"
+        rf"|\"(?P<{group}_in_two>(?:[^\"\\\n]|\\.)+)|'(?P<{group}_in_one>(?:[^'\\\n]|\\.)+)"
         rf"|(?P<{group}_bare>{_BARE}))"
     )
 
@@ -67,18 +74,28 @@ def _after(name: str, group: str) -> str:
 # What may go on in vain is bounded, else a long word would be walked again for each find in it.
 _FORMS = "|".join(
     (
-        r"(?P<private>-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----)",
+        r"(?P<private>-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----)",
+        # a line of such a key, where its beginning is not shown
+        r"(?:(?m:^)|[\s:])(?P<armour>[\w+/]{64}|[\w+/]{70})(?:\s|(?m:$))",
         r"(?P<own><(?:KEY|LOGIN|EMAIL|USER|IP|TEXT)_[0-9]+>)",
-        r"://(?P<login>[^\s/@:\"']{0,64}:[^\s/@\"']{1,256}|[^\s/@:\"']{16,256})@",
+        r"://(?P<login>[^\s/@:\"']{0,64}:(?:[^\s/\"']{1,256}|[^\s@\"']{1,256})|[^\s/@:\"']{16,256})@",
+        r"://[^\s\"'<>]{1,200}/(?:web)?hook\w{0,3}/(?P<hook>[\w/-]{20,})",  # Discord, Lark, Teams
+        r"[?&;]sig=(?P<signed>[\w%+/=-]{10,})",  # Azure's links
         rf"\b(?P<key>{_KNOWN_KEYS})",
         r"\b(?i:bearer|basic)\s+(?P<bearer>[\w/+.~-]{16,}=*)",
         r"\b(?i:set-cookie|cookie):\s?(?P<cookie>[^\s\"'][^\n\"']*)",
+        # docker login -u ines -p hunter2   sshpass -p hunter2   wandb login 0a1b…   curl -u ines:x
+        r"\b(?:login\b[^\n]{0,60}?\s|sshpass\s)(?:-p|--password)[\s=]?[\"']?(?P<option>[^\s\"']+)",
+        r"\blogin\s(?:--\w+\s){0,3}(?P<given>[0-9a-f]{40,64})\b",
+        r"\bcurl\b[^\n]{0,60}?\s(?:-u|--user)[\s=]?[\"']?(?P<basic>[^\s\"':]+:[^\s\"']+)",
         _after(_SECRET_NAME, "secret"),
+        _after("pwd", "pwd"),
         _after(_TOKEN_NAME, "token"),
         r"\b(?P<email>[\w.+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24})\b",
         rf"(?:/home/|[/\\](?i:users)[/\\]+)(?P<user>{_PERSON})",
-        r"\b(?i:user|username|user_name|logname)(?:\\?[\"'])?\s?[=:]\s?(?:\\?[\"'])?"
+        r"(?:\b|_)(?i:user|username|user_name|userid|logname)(?:\\?[\"'])?\s?[=:]\s?(?:\\?[\"'])?"
         rf"(?P<named>{_PERSON})",
+        rf"\buid=[0-9]+\((?P<called>{_PERSON})\)",
     )
 )
 _ADDRESSES = (
@@ -91,6 +108,7 @@ _KIND: Mapping[str, str] = {
     "email": "EMAIL",
     "user": "USER",
     "named": "USER",
+    "called": "USER",
     "ip": "IP",
 }
 _NO_PERSON = frozenset(
@@ -107,9 +125,11 @@ _VARIABLE = re.compile(r"\$\w*|\*+|%\(\w+\)s|\.\.\.")  # no value stands here
 _SLOT = re.compile(r"slot[\d_]+")  # slot1_7@gpu-12.pool.example, a place of HTCondor
 _COUNT = re.compile(r"[-+.,:eE0-9%x/]+")
 _MASK = re.compile(r"<(?:KEY|LOGIN|EMAIL|USER|IP|TEXT)_[0-9]+>")
-_END = re.compile(rb"-----END [A-Z ]{0,30}PRIVATE KEY-----")
+_END = re.compile(rb"-----END [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
 _LONGEST_PRIVATE_KEY = 16 << 10  # bytes; RSA of 16384 bits takes 13 kB
 _BODY = re.compile(rb"[^\n]*\n(?:[^\n]*[A-Za-z0-9+/=]{40}[^\n]*\n?)*")  # where its end is missing
+_PORT = re.compile(r"[^:]*:[0-9]{1,5}/.*|\[.*")  # host:8000/path@tag   [::1]:80/a@b
+_DRAWN = re.compile(r"(?=.*[a-z])(?=.*[A-Z])(?=.*[0-9])")  # unlike a digest in hexadecimal
 _SHORT, _LONG = 8, 20  # a token has 20 characters, or 8 that hold a digit and are no count
 _MEMORY = 64 << 20  # bytes; with less, RE2 forgets its states and begins anew all the time
 
@@ -208,9 +228,15 @@ def _private_end(data: bytes, begin: int) -> int:
 def _is_harmless(name: str, data: bytes) -> bool:
     """Say whether a value only stands where a secret or a name might."""
     value = data.decode("utf-8", "surrogatepass")
-    if name in ("user", "named"):
+    if name in ("user", "named", "called"):
         return value.lower() in _NO_PERSON
-    if name.startswith(("secret_", "token_")) and (
+    if name == "login":
+        return _PORT.fullmatch(value) is not None
+    if name == "armour":
+        return _DRAWN.match(value) is None
+    if name.startswith("pwd_") and not value.isalnum() and value[0] in "/~.":
+        return True  # the present folder
+    if name.startswith(("secret_", "token_", "pwd_")) and (
         value.lower() in _NO_SECRET or _VARIABLE.fullmatch(value)
     ):
         return True

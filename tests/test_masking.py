@@ -82,6 +82,24 @@ def test_any_text_at_all_can_be_masked(text: str) -> None:
         ("/home/ines/ /home/bo/ /Users/ines", "/home/<USER_1>/ /home/<USER_2>/ /Users/<USER_1>"),
         (r"C:\Users\jörg\run", r"C:\Users\<USER_1>\run"),
         ("USER=ines", "USER=<USER_1>"),
+        ("UserId=ines(1000) uid=1000(ines)", "UserId=<USER_1>(1000) uid=1000(<USER_1>)"),
+        ("SLURM_JOB_USER=ines", "SLURM_JOB_USER=<USER_1>"),
+        ("Authorization: token 0a1b2c3d", "Authorization: token <KEY_1>"),
+        (r'"password": "a\"b \\ c", "x": 1', '"password": "<KEY_1>", "x": 1'),
+        (r"{'password': 'a\'b', 'x': 1}", "{'password': '<KEY_1>', 'x': 1}"),
+        (r"\'password\': \'hunter2\', \'x\'", r"\'password\': \'<KEY_1>\', \'x\'"),
+        ("postgresql://ines:hun@ter@db.example/x", "postgresql://<LOGIN_1>@db.example/x"),
+        ("postgresql://ines:hun/ter2@db.example/x", "postgresql://<LOGIN_1>@db.example/x"),
+        ("DB_PASS=hunter2 MYSQL_PWD=hunter2", "DB_PASS=<KEY_1> MYSQL_PWD=<KEY_1>"),
+        ("+ docker login -u ines -p hunter2 hub", "+ docker login -u ines -p <KEY_1> hub"),
+        ("+ curl -sf -u ines:hunter2 https://x", "+ curl -sf -u <KEY_1> https://x"),
+        (f"+ wandb login --relogin {'0a1b2' * 8}", "+ wandb login --relogin <KEY_1>"),
+        ("/c/f?sv=2021&sig=aB3%2Fd4f5g6&se=1", "/c/f?sv=2021&sig=<KEY_1>&se=1"),
+        ("X-Goog-Signature=0a1b2c&x=1", "X-Goog-Signature=<KEY_1>&x=1"),
+        (
+            "https://chat.example/api/webhooks/1234/aB3dE5fG7hJ9kLmN",
+            "https://chat.example/api/webhooks/<KEY_1>",
+        ),
         ("printed by the job itself: <KEY_1>", "printed by the job itself: <TEXT_1>"),
     ],
 )
@@ -100,6 +118,11 @@ def test_secrets_addresses_and_names_are_masked(text: str, left: str) -> None:
         "password=None api_key=$WANDB_API_KEY token=*** secret: null",
         "NCCL WARN NET/IB : Got completion from peer 10.0.0.1<4401> with status=12",
         "KeyError: 'password'",
+        "PWD=/work/run OLDPWD=~/x pwd: .",
+        "http://gpu-1:8000/v1@abc http://[::1]:80/x@y",
+        "auth: ldap, forward_pass: 12ms, login node-7 -v",
+        f"image sha256: {'0a1b2c3d' * 8} loaded",
+        'File "/srv/webhooks/handlers_of_all_kinds/job_exit.py", line 3',
         "_http.py, line 761, in hf_raise_for_status, sk_learn_preprocessing_utilities",
         "launch --world_info=eyJsb2NhbGhvc3QiOiBbMCwgMSwgMiwgMywgNCwgNSwgNiwgN119",
         "glow-tts-model-of-this-season, slot1_7@gpu-12.pool.example, AKIALLGATHERINTOTENSORS",
@@ -130,6 +153,19 @@ def test_a_private_key_goes_whole_with_or_without_its_end() -> None:
     assert "Ab3/" not in cut.text
     assert cut.text.endswith("step 12")
     assert cut.restore(cut.text) == f"a\n{key}step 12"
+
+
+def test_a_private_key_in_one_line_goes_whole() -> None:
+    key = r"-----BEGIN PRIVATE KEY-----\nMIIEvQ\n-----END PRIVATE KEY-----\n"
+    text = f'{{"private_key": "{key}", "n": 1}}'
+    assert hidden(text).text == '{"private_key": "<KEY_1>", "n": 1}'
+
+
+def test_lines_of_a_private_key_whose_beginning_is_not_shown_are_masked() -> None:
+    body = "\n".join(f"{number}: {'Ab3/' * 16}" for number in range(7, 10))
+    assert hidden(f"… 3 lines\n{body}\n10: step 12").text == (
+        "… 3 lines\n7: <KEY_1>\n8: <KEY_1>\n9: <KEY_1>\n10: step 12"
+    )
 
 
 def test_addresses_are_masked_on_request_only() -> None:
