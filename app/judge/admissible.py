@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from app.judge.completion import scheduler_objects
 from app.judge.primary import Ranking
 from app.judge.stopped import is_stop, outlived
+from app.judge.verdict import names_its_fault
 from app.model import Detected, Finding, Job, Line, LogFile, Point, Verdict
 from app.opinion import Opinion, Quoted
 from app.rulebook.rulebook import Rulebook
@@ -36,15 +37,25 @@ class Grounds:
 def found_by_rules(
     opinion: Opinion, verdict: Verdict, ranking: Ranking, grounds: Grounds
 ) -> Finding | None:
-    """Find what the rules found of the cause that the model names, where it may be chosen."""
+    """Find what the rules found of the cause that the model names, where it may be chosen.
+
+    Beside a proof only another one, and of those that something explains only the quoted word of
+    who stopped the job: that an earlier fault led to it is a guess from the order of events.
+    """
     explained = [item.finding for item in ranking.explained]
     own = [f for f in (*ranking.roots, *explained) if f.cause == opinion.cause]
-    strength = verdict.primary.strength
-    if strength == "proof":
-        own = [f for f in own if f.strength == "proof" and f in ranking.roots]
+    if is_proven(verdict, grounds):
+        proofs = [f for f in own if f.strength == "proof"]
+        own = [f for f in proofs if f in ranking.roots or _is_quoted_stop(f, opinion, grounds)]
     if verdict.primary.cause == "Completed":
         own = [f for f in own if f.strength == "proof" and _is_quoted(f, opinion.quotes, grounds)]
     return own[0] if own else None
+
+
+def is_proven(verdict: Verdict, grounds: Grounds) -> bool:
+    """Say whether a proof tells what is to be fixed; plain words and bare timeouts do not."""
+    named = grounds.root is None or names_its_fault(grounds.root)
+    return verdict.primary.strength == "proof" and named
 
 
 def went_on(opinion: Opinion, verdict: Verdict, grounds: Grounds) -> bool:
@@ -71,6 +82,11 @@ def is_for_numbers_to_tell(opinion: Opinion, verdict: Verdict, grounds: Grounds)
         return bool(losses)
     ends_hangs = verdict.primary.cause == "Unknown" or verdict.primary.domain == "scheduler"
     return opinion.cause == "Stalled" and not ends_hangs
+
+
+def _is_quoted_stop(finding: Finding, opinion: Opinion, grounds: Grounds) -> bool:
+    cause = grounds.rulebook.causes[finding.cause]
+    return is_stop(cause.domain, finding) and _is_quoted(finding, opinion.quotes, grounds)
 
 
 def _is_quoted(finding: Finding, quotes: Collection[Quoted], grounds: Grounds) -> bool:

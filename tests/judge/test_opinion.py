@@ -1,5 +1,7 @@
 """What a model's word may change of the rules' verdict, and what it may not."""
 
+from dataclasses import replace
+
 from app.judge.admissible import Grounds
 from app.judge.opinion import Weighed, weigh
 from app.judge.verdict import judge
@@ -11,13 +13,17 @@ from tests.small_rules import a_cause, a_finding, a_line, a_rulebook, a_signal
 BOOK = a_rulebook(
     [
         a_cause("KeyError", "script"),
-        a_cause("ECCError", "infrastructure"),
+        a_cause("RuntimeError", "framework"),
+        a_cause("Preempted", "scheduler"),
+        a_cause("ECCError", "infrastructure", if_earlier=["Preempted"]),
         a_cause("NCCLTimeoutError", "infrastructure"),
         a_cause("LossSpike", "training"),
         a_cause("Stalled", "training"),
     ],
     [
         a_signal("keyerror", "KeyError"),
+        a_signal("raised", "RuntimeError", general=True),
+        a_signal("preempted", "Preempted"),
         a_signal("eccerror", "ECCError"),
         a_signal("late", "NCCLTimeoutError"),
         a_signal("killed", "Unknown"),
@@ -82,6 +88,25 @@ def test_a_lone_proof_is_never_overruled():
 
 def test_a_clue_beside_proofs_is_not_chosen_over_them():
     assert told(weighed(ECC, KEY, CLUE, says="NCCLTimeoutError"))[0] == "ECCError"
+
+
+def test_the_model_names_what_stands_behind_plain_words_beside_other_roots():
+    raised = replace(a_finding("RuntimeError", a_line(10), signal="raised"), general=True)
+    assert told(weighed(raised, CLUE, says="NCCLTimeoutError"))[::3] == (
+        "NCCLTimeoutError",
+        "chooses",
+    )
+    assert told(weighed(raised, CLUE, says="KeyError"))[::3] == ("KeyError", "names")
+
+
+def test_who_stopped_the_job_is_believed_over_what_came_before_if_quoted():
+    stopped = a_finding("Preempted", a_line(30, time=60.0), signal="preempted")
+    before = (a_finding("ECCError", a_line(10, time=1.0), signal="eccerror"), KEY)
+    assert told(weighed(*before, stopped, says="Preempted", quotes=(10,)))[0] == "ECCError"
+    assert told(weighed(*before, stopped, says="Preempted", quotes=(30,)))[::3] == (
+        "Preempted",
+        "chooses",
+    )
 
 
 def test_the_model_names_a_cause_where_the_rules_found_none():
