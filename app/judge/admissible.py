@@ -39,14 +39,16 @@ def found_by_rules(
 ) -> Finding | None:
     """Find what the rules found of the cause that the model names, where it may be chosen.
 
-    Beside a proof only another one, and of those that something explains only the quoted word of
-    who stopped the job: that an earlier fault led to it is a guess from the order of events.
+    Beside a proof only another one that nothing explains; or beside a fault of the infrastructure,
+    which many jobs survive, the quoted word of who stopped the job.
     """
     explained = [item.finding for item in ranking.explained]
     own = [f for f in (*ranking.roots, *explained) if f.cause == opinion.cause]
     if is_proven(verdict, grounds):
-        proofs = [f for f in own if f.strength == "proof"]
-        own = [f for f in proofs if f in ranking.roots or _is_quoted_stop(f, opinion, grounds)]
+        proofs = [f for f in own if f.strength == "proof" and f in ranking.roots]
+        may_be_survived = verdict.primary.domain == "infrastructure"
+        stops = [f for f in own if may_be_survived and _is_quoted_stop(f, opinion, grounds)]
+        own = proofs or stops
     if verdict.primary.cause == "Completed":
         own = [f for f in own if f.strength == "proof" and _is_quoted(f, opinion.quotes, grounds)]
     return own[0] if own else None

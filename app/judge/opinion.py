@@ -2,13 +2,13 @@
 
 The model may break a doubt and nothing else. It may choose among the causes that the rules found,
 and name one where they found none that is more than an echo, a clue, or the proof of what has no
-name of its own (plain words, a timeout). It never overrules a proof that stands alone. Nor does it
-take what a proof explains for the cause, unless it quotes who stopped the job. It changes nothing
-where it doubts itself. That a job failed whose trainer says that it is done takes a quoted line
-which the rules, too, hold for proof of that cause. That a job finished takes one that they hold for
-its last word; or one of the last lines that has a word for an end, where nothing at all speaks of a
-failure: such words are without number. Where somebody plainly stopped the job, another cause takes
-a line from its end (see `stopped`).
+name of its own (plain words, a timeout). It never overrules a proof that stands alone, nor puts
+something weaker over one, unless it quotes who stopped the job. It changes nothing where it doubts
+itself. That a job failed whose trainer says that it is done takes a quoted line which the rules,
+too, hold for proof of that cause. That a job finished takes one that they hold for its last word;
+or one of the last lines that has a word for an end, where nothing at all speaks of a failure: such
+words are without number. Where somebody plainly stopped the job, another cause takes a line from
+its end (see `stopped`).
 
 Confidence is reckoned from these grounds, never from the model's own word: high only where rules
 with a proof that names its fault and the model agree, low for what the model names alone.

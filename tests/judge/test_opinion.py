@@ -99,14 +99,15 @@ def test_the_model_names_what_stands_behind_plain_words_beside_other_roots():
     assert told(weighed(raised, CLUE, says="KeyError"))[::3] == ("KeyError", "names")
 
 
-def test_who_stopped_the_job_is_believed_over_what_came_before_if_quoted():
-    stopped = a_finding("Preempted", a_line(30, time=60.0), signal="preempted")
-    before = (a_finding("ECCError", a_line(10, time=1.0), signal="eccerror"), KEY)
-    assert told(weighed(*before, stopped, says="Preempted", quotes=(10,)))[0] == "ECCError"
-    assert told(weighed(*before, stopped, says="Preempted", quotes=(30,)))[::3] == (
+def test_who_stopped_the_job_may_be_chosen_over_an_earlier_fault_of_hardware_if_quoted():
+    stopped = a_finding("Preempted", a_line(30, time=60.0), signal="preempted", strength="clue")
+    worn = a_finding("ECCError", a_line(10, time=1.0), signal="eccerror")
+    assert told(weighed(worn, CLUE, stopped, says="Preempted", quotes=(10,)))[0] == "ECCError"
+    assert told(weighed(worn, CLUE, stopped, says="Preempted", quotes=(30,)))[::3] == (
         "Preempted",
         "chooses",
     )
+    assert told(weighed(KEY, CLUE, stopped, says="Preempted", quotes=(30,)))[0] == "KeyError"
 
 
 def test_the_model_names_a_cause_where_the_rules_found_none():
