@@ -80,7 +80,7 @@ def _matter(case: Case, files: "_Files", digest_tokens: int, context_tokens: int
     return Matter(
         causes=causes(rules, brief=context_tokens < _WIDE_TOKENS),
         names=stable | set(OUTCOMES),
-        findings=findings(case.diagnosis, case.detected),
+        findings=findings(case.diagnosis, case.detected, case.sighted.log),
         precedents=precedents(case.diagnosis.recalled.precedents),
         digest=case.digest,
         look=files.shown,

@@ -1,18 +1,20 @@
 """Tell how training went: what its metrics came to, and the few lines that show it.
 
 Of each quantity of the longest series the first and the last value, the lowest and the highest, the
-largest rise and whether it stopped being a number; and as printed the first readings, the last, one
-halfway, and those where the loss turned.
+largest rise, what is usual in each of ten equal parts, and whether it stopped being a number; and
+as printed the first readings, the last, one halfway, and those where the loss turned.
 """
 
 import math
 from collections.abc import Callable, Sequence
+from statistics import median
 
 from app.model import Point
 
 _MOST_SERIES = 4
 _FIRST, _LAST = 2, 3
 _MOST_LINES = 24
+_PARTS = 10
 _QUANTITIES: tuple[tuple[str, Callable[[Point], float | None]], ...] = (
     ("loss", lambda point: point.loss),
     ("gradient norm", lambda point: point.grad_norm),
@@ -48,7 +50,8 @@ def _sentences(own: Sequence[Point]) -> list[str]:
     for name, value in _QUANTITIES:
         readings = [(point, at) for point in own if (at := value(point)) is not None]
         if len(readings) > 1:
-            told.append(_sentence(name, readings))
+            of_what = f"{name} of evaluation" if own[0].series.startswith("eval") else name
+            told.append(_sentence(of_what, readings))
     return told
 
 
@@ -65,10 +68,18 @@ def _sentence(name: str, readings: Sequence[Reading]) -> str:
         rise = _largest_rise(finite)
         if rise is not None:
             parts.append(f"largest rise from {rise[0][1]:.4g} to {_at(rise[1])}")
+        if len(finite) >= 2 * _PARTS:
+            parts.append(f"medians of {_PARTS} equal parts: {_medians(finite)}")
     lost = [reading for reading in readings if not math.isfinite(reading[1])]
     if lost:
         parts.append(f"{len(lost)} are no number, from {_at(lost[0])} to {_at(lost[-1])}")
     return "; ".join(parts)
+
+
+def _medians(finite: Sequence[Reading]) -> str:
+    edges = [place * len(finite) // _PARTS for place in range(_PARTS + 1)]
+    parts = [finite[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+    return ", ".join(f"{median(value for _, value in part):.4g}" for part in parts)
 
 
 def _at(reading: Reading) -> str:

@@ -1,4 +1,4 @@
-"""Put into words for a model what the rules found: the causes, the end, exits, who is silent."""
+"""Put into words for a model what the rules found: causes, the end, exits, who stands out."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -6,6 +6,7 @@ from app.incident import Precedent
 from app.located import Suspect
 from app.model import (
     AttemptVerdict,
+    Compressed,
     Detected,
     Diagnosis,
     ExplainedCause,
@@ -40,14 +41,15 @@ def _start(summary: str) -> str:
     return ". ".join(summary.split(". ")[:_SENTENCES]).rstrip(".") + "."
 
 
-def findings(found: Diagnosis, detected: Detected) -> str:
-    """Tell what the rules make of the log."""
+def findings(found: Diagnosis, detected: Detected, log: Compressed) -> str:
+    """Tell what the rules make of the log, and how far training came in it."""
     told = [
         *_causes(found.verdict),
         *_end(detected),
+        *_course(detected, log),
         *_scheduler(found.job),
         *_exits(detected),
-        *map(_lead, detected.leads[:_MOST]),
+        *dict.fromkeys(map(_lead, [*found.verdict.suspects, *detected.leads][:_MOST])),
         *map(_attempt, found.attempts[-_MOST:]),
         *found.verdict.remarks[:_MOST],
     ]
@@ -108,7 +110,19 @@ def _end(detected: Detected) -> Iterator[str]:
         yield "nobody says that the job is done"
     if ending.failed:
         yield f"a launcher says that it failed: {_quoted(ending.failed)}"
-    yield f"steps that training made, by its metrics: {detected.steps or 'none are seen'}"
+
+
+def _course(detected: Detected, log: Compressed) -> Iterator[str]:
+    """Tell the last step, out of how many, and for how long the log goes on behind it."""
+    last = next((p for p in reversed(log.points) if p.step and p.step == detected.steps), None)
+    planned = f" of {last.total_steps}" if last and last.total_steps else ""
+    yield f"last step of training, by its metrics: {detected.steps or 'none is seen'}{planned}"
+    if last is None or last.time is None:
+        return
+    times = [line.time for line in log.lines if line.time is not None]
+    behind = max(times, default=last.time) - last.time
+    if behind >= 1:
+        yield f"seconds from that step to the latest line that tells a time: {behind:.0f}"
 
 
 def _quoted(line: Line) -> str:
@@ -134,7 +148,7 @@ def _lead(suspect: Suspect) -> str:
         for name, value in (("host", suspect.host), ("rank", suspect.rank), ("GPU", suspect.gpu))
         if value is not None
     ]
-    return f"stands out: {', '.join(place)} ({suspect.why})"
+    return f"stands out: {', '.join(place) or 'no place'} ({suspect.why})"
 
 
 def _attempt(attempt: AttemptVerdict) -> str:

@@ -211,7 +211,8 @@ def test_of_the_progress_the_turns_are_told_as_they_were_printed():
     told = shown(page, "Progress of training")
     assert told[0] == (
         "loss: 99 readings, 1 at step 0 to 9 at step 98; "
-        "lowest 1 at step 0, highest 9 at step 70; largest rise from 1 to 9 at step 70"
+        "lowest 1 at step 0, highest 9 at step 70; largest rise from 1 to 9 at step 70; "
+        "medians of 10 equal parts: 1, 1, 1, 1, 1, 1, 1, 9, 9, 9"
     )
     assert {"0: step 0 loss", "69: step 69 loss", "70: step 70 loss", "98: step 98 loss"} <= set(
         told
