@@ -4,8 +4,10 @@ A count may be of the whole run, of an epoch, of a fold or of the data, and seld
 What came to its end and began again counted a part; a bar that shows a loss or names an epoch may.
 """
 
+import re
 from collections.abc import Sequence
 
+from app.detect.enclosing import is_of_one, is_of_the_last
 from app.detect.tracks import evaluates
 from app.model import Line, Point
 
@@ -13,6 +15,8 @@ _SHARE_OF_A_STRIDE = 0.05  # of the total; what is printed more seldom tells too
 _GOES_ON = 3  # readings of another counter behind a full one
 _FEWEST_STEPS = 2  # readings that make a counter
 _BEGUN = 0.5  # the share of a total below which a counter began anew
+# Warmup epoch 5/5   [fold 2] epoch 20/20
+_OF_A_PART = re.compile(r"\b(?:warm-?up|fold|sanity|calibrat\w+|auto-?tun\w+|dry[- ]?run)\b")
 
 
 def has_steps_to_go(points: Sequence[Point]) -> bool:
@@ -45,9 +49,9 @@ def counted_to_the_end(points: Sequence[Point]) -> Point | None:
         return None
     end = counters[-1]
     of_end = [point for point in counters if point.series == end.series]
-    reached = _is_reached(end, of_end) and not _is_drawn_again(of_end)
+    reached = _is_reached(end, of_end) and not _began_again(of_end)
     onward = [p for p in own if p.file == end.file and p.number > end.number and p.loss is not None]
-    if not reached or not end.step or len(onward) >= _GOES_ON:
+    if not reached or not end.step or len(onward) >= _GOES_ON or _counts_a_part(end):
         return None
     # A bar may be drawn once more when all is saved.
     return next(p for p in counters if (p.series, p.step) == (end.series, end.step))
@@ -95,13 +99,21 @@ def _is_one_bar(counters: Sequence[Point]) -> bool:
     )
 
 
-def _is_drawn_again(own: Sequence[Point]) -> bool:
-    """Say whether a bar came to its end and began again: one for each epoch, none for all."""
+def _began_again(own: Sequence[Point]) -> bool:
+    """Say whether a counter came to its end and began again: one for each epoch, none for all."""
     end = own[-1]
-    if "bar" not in end.series or end.counts:
+    if end.counts not in (("",) if "bar" in end.series else ("", "epochs")):
         return False
-    full = next((place for place, p in enumerate(own) if p.step == p.total_steps), len(own))
-    return any((point.step or 0) < _BEGUN * (point.total_steps or 0) for point in own[full:])
+    total = end.total_steps or 0
+    alike = [point.step or 0 for point in own if point.total_steps == total]
+    full = next((place for place, step in enumerate(alike) if step + 1 >= total), len(alike))
+    return any(step < _BEGUN * total for step in alike[full:])
+
+
+def _counts_a_part(end: Point) -> bool:
+    """Say whether a counter calls itself one of a part; `fold 5/5` is the last of all."""
+    told = _OF_A_PART.search(end.series) is not None
+    return not is_of_the_last(end.text) and (told or is_of_one(end.text))
 
 
 def _counts_epochs(point: Point) -> bool:

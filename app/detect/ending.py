@@ -28,6 +28,7 @@ from app.detect.counted import (
     line_of,
     may_go_on,
 )
+from app.detect.enclosing import more_are_to_come
 from app.detect.tracks import evaluates
 from app.model import EndGrade, Ending, Line, Marked, Point
 
@@ -43,6 +44,9 @@ def ending(marks: Sequence[Marked], points: Sequence[Point], lines: Sequence[Lin
     if told.finished == "hint" and _is_in_the_midst(told.line, points, lines):
         told = Ending(failed=told.failed)
     if told.line is not None and trains_again_behind(told.line, lines):
+        return Ending(failed=told.failed)
+    file = told.line.file if told.line else points[-1].file if points else 0
+    if told.finished is not None and more_are_to_come(file, lines):
         return Ending(failed=told.failed)
     if told.finished is not None or told.failed is not None or has_steps_to_go(points):
         return told

@@ -1,0 +1,46 @@
+"""Folds, stages and seeds, each with an end of its own."""
+
+import pytest
+
+from app.detect.enclosing import is_of_one, is_of_the_last, more_are_to_come
+from tests.detect.training_runs import line
+
+
+def told(*texts):
+    return [line(number, text) for number, text in enumerate(texts, 1)]
+
+
+@pytest.mark.parametrize(
+    ("text", "one", "last"),
+    [
+        ("===== Fold 3/5 =====", True, False),
+        ("Seed 2 of 3", True, False),
+        ("[phase 2/2] epoch 10/10", False, True),
+        ("fold 3", False, False),
+        ("stage 1/1", False, False),
+        ("data shard 3/5 of stage", False, False),
+    ],
+)
+def test_a_line_names_one_of_several_trainings(text, one, last):
+    assert (is_of_one(text), is_of_the_last(text)) == (one, last)
+
+
+def test_a_log_ends_within_a_fold_that_others_follow():
+    assert more_are_to_come(0, told("Fold 1/5", "Fold 2/5", "Fold 3/5"))
+    assert not more_are_to_come(0, told("Fold 1/3", "Fold 2/3", "Fold 3/3"))
+
+
+def test_where_one_number_0_was_told_the_last_of_three_is_2():
+    assert not more_are_to_come(0, told("fold 0/3", "fold 1/3", "fold 2/3"))
+    assert more_are_to_come(0, told("fold 0/3", "fold 1/3"))
+
+
+def test_a_job_may_be_for_one_trial_alone_but_not_for_one_stage():
+    assert not more_are_to_come(0, told("Beginning trial 07 of 10"))
+    assert more_are_to_come(0, told("stage 1/2: warm-up"))
+
+
+def test_folds_begin_again_for_each_seed():
+    folds = ["seed 1/2", "fold 1/2", "fold 2/2", "seed 2/2", "fold 1/2"]
+    assert more_are_to_come(0, told(*folds))
+    assert not more_are_to_come(0, told(*folds, "fold 2/2"))
