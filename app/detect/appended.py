@@ -8,13 +8,15 @@ lines of later days are no run.
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
+from app.detect.repeated import in_words
 from app.model import Compressed, Line, Marked, Point, Sighting
 
 _FEWEST_READINGS = 3  # of a loss, or of a known counter that fell back; fewer may be an evaluation
 _SHORT_COUNT = 100  # steps
+_AT_ONCE = 4  # lines; who starts a program again sees it load and set up
 _MANY_READINGS = 10  # of a counter that was never heard and shows no loss
 # they go on when the job has ended
 _KERNEL = re.compile(r"\bkernel: |\bNVRM: |^\[ *\d{1,9}\.\d{3,9}\] |\bmlx5_core ")
@@ -89,7 +91,10 @@ def _runs(
     failures: Sequence[int],
 ) -> list[int]:
     found: set[int] = set()
+    rounds = _of_rounds(marks, points)
     for end in filter(_ends, marks):
+        if in_words(end) in rounds:
+            continue
         signs = (
             _trains_anew(end.line.number, points),
             _linked_anew(end.line, marks),
@@ -99,6 +104,16 @@ def _runs(
     for last in _counted_out(points):
         found.update([anew] if (anew := _trains_anew(last.number, points)) else [])
     return sorted(found)
+
+
+def _of_rounds(marks: Sequence[Marked], points: Sequence[Point]) -> set[str]:
+    """Give the words behind which steps begin anew at once, more than once: one run's rounds."""
+    at_once = Counter(
+        in_words(end)
+        for end in filter(_ends, marks)
+        if (anew := _trains_anew(end.line.number, points)) and anew - end.line.number <= _AT_ONCE
+    )
+    return {words for words, times in at_once.items() if times > 1}
 
 
 def _counted_out(points: Iterable[Point]) -> list[Point]:

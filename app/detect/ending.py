@@ -2,16 +2,16 @@
 
 The trainer's own word counts most, a wrapper's less (`echo done` after a crash), and a line that
 merely looks like an end least. A word falls when training goes on after it, when the job starts
-again, where training begins once more in the words that it began with, or, if no counter came to
-its end, where something is killed behind it; unless the trainer gave it, also when a launcher
-reports a failure or a process died before it. A counter that reached its total is a hint by itself;
-with something saved or a hint after it, it is worth a wrapper's word. Words that come again and
-again while training goes on, as a best model is saved, are no hint, nor is anything behind a
-counter that has steps to go. What any work may print when it is done (a duration, results that were
-written) is a sign: `app.detect.closing` weighs several together.
+again, where training begins once more in the words that it began with, where it is of a part
+(`app.detect.parts`) or of one of several trainings (`app.detect.enclosing`), where it was belied
+before (`app.detect.repeated`), or, if no counter came to its end, where something is killed behind
+it; unless the trainer gave it, also when a launcher reports a failure or a process died before it.
+A counter that reached its total (`app.detect.counted`) is a hint by itself; with something saved or
+a hint after it, it is worth a wrapper's word. Nothing is a hint behind a counter that has steps to
+go. What any work may print when it is done (a duration, results that were written) is a sign:
+`app.detect.closing` weighs several together.
 """
 
-import re
 from collections.abc import Sequence
 
 from app.detect.appended import sets_up_links
@@ -29,18 +29,20 @@ from app.detect.counted import (
     may_go_on,
 )
 from app.detect.enclosing import more_are_to_come
+from app.detect.parts import speaks_for_a_part
+from app.detect.repeated import in_words, routine
 from app.detect.tracks import evaluates
 from app.model import EndGrade, Ending, Line, Marked, Point
 
-_DIGITS = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _GRADES = ("stage", "sign", "hint", "wrapper", "trainer")
 _LOOKS_SO = ("stage", "sign", "hint")
 _GOES_ON = 3  # steps after an end mark that take its word away; one does for a hint
+_BEGUN = 0.5  # the share of the highest step below which a counter began anew
 
 
 def ending(marks: Sequence[Marked], points: Sequence[Point], lines: Sequence[Line] = ()) -> Ending:
     """Weigh the end marks of one attempt; `lines` are its kept lines."""
-    told = _told(marks, points)
+    told = _told(marks, points, lines)
     if told.finished == "hint" and _is_in_the_midst(told.line, points, lines):
         told = Ending(failed=told.failed)
     if told.line is not None and trains_again_behind(told.line, lines):
@@ -50,12 +52,12 @@ def ending(marks: Sequence[Marked], points: Sequence[Point], lines: Sequence[Lin
         return Ending(failed=told.failed)
     if told.finished is not None or told.failed is not None or has_steps_to_go(points):
         return told
-    routine = _routine(marks, points)
+    often = _routine(marks, points, lines)
     signs = [
         mark
         for mark in marks
         if mark.grade in _LOOKS_SO
-        and _in_words(mark) not in routine
+        and in_words(mark) not in often
         and not _is_void(mark, marks, points, None)
     ]
     trains = any(point.loss is not None and not evaluates(point) for point in points)
@@ -71,17 +73,19 @@ def _is_in_the_midst(word: Line | None, points: Sequence[Point], lines: Sequence
     return end is not None and work_goes_on_behind(line_of(end), lines)
 
 
-def _told(marks: Sequence[Marked], points: Sequence[Point]) -> Ending:
+def _told(marks: Sequence[Marked], points: Sequence[Point], lines: Sequence[Line]) -> Ending:
     failed = next((mark.line for mark in reversed(marks) if mark.kind == "failed"), None)
     best: Marked | None = None
     too: Marked | None = None
-    routine = _routine(marks, points)
+    often = _routine(marks, points, lines)
     for mark in marks:
         if mark.kind != "finished" or mark.grade in ("stage", "sign"):
             continue
-        if _is_void(mark, marks, points, failed):
+        if _is_void(mark, marks, points, failed) or in_words(mark) in often:
             continue
-        if mark.grade == "hint" and (_in_words(mark) in routine or has_steps_to_go(points)):
+        if speaks_for_a_part(mark.line, points, lines):
+            continue
+        if mark.grade == "hint" and has_steps_to_go(points):
             continue
         if best is None or _grade(mark) >= _grade(best):
             if best is not None and best.mark != mark.mark:
@@ -90,7 +94,7 @@ def _told(marks: Sequence[Marked], points: Sequence[Point]) -> Ending:
     if best is not None and best.grade != "hint":
         return Ending(best.grade, best.line, failed, too.line if too else None)
     counted = counted_to_the_end(points)
-    if counted is None or failed is not None:
+    if counted is None or failed is not None or speaks_for_a_part(line_of(counted), points, lines):
         return Ending(best.grade, best.line, failed) if best else Ending(failed=failed)
     after = _said_after(counted, marks, points)
     if after is None and (may_go_on(counted) or is_of_other_work(counted, points)):
@@ -107,6 +111,8 @@ def _is_void(
     mark: Marked, marks: Sequence[Marked], points: Sequence[Point], failed: Line | None
 ) -> bool:
     if len(_steps_after(mark.line, points)) >= (1 if mark.grade in _LOOKS_SO else _GOES_ON):
+        return True
+    if _counts_anew_behind(mark.line, points):
         return True
     if any(_starts(other) and _is_behind(other.line, mark.line) for other in marks):
         return True
@@ -133,14 +139,10 @@ def _was_cut(word: Line, marks: Sequence[Marked], points: Sequence[Point]) -> bo
     ) and not counted_to_the_end(points)
 
 
-def _routine(marks: Sequence[Marked], points: Sequence[Point]) -> set[str]:
-    """The words of hints that training went on after: they will be said again."""
+def _routine(marks: Sequence[Marked], points: Sequence[Point], lines: Sequence[Line]) -> set[str]:
     hints = [mark for mark in marks if mark.grade in _LOOKS_SO]
-    return {_in_words(mark) for mark in hints[:-1] if _steps_after(mark.line, points)}
-
-
-def _in_words(mark: Marked) -> str:
-    return _DIGITS.sub("#", mark.line.text)
+    belied = {in_words(mark) for mark in hints[:-1] if _steps_after(mark.line, points)}
+    return routine(marks, points, lines, belied)
 
 
 def _starts(mark: Marked) -> bool:
@@ -152,17 +154,32 @@ def _is_behind(line: Line, other: Line) -> bool:
     return line.file == other.file and line.number > other.number
 
 
-def _steps_after(line: Line, points: Sequence[Point]) -> set[int]:
-    """Steps of series that ran before the line too; a bar that begins after it evaluates."""
+def _steps_after(line: Line, points: Sequence[Point]) -> set[int | str]:
+    """Steps of series that ran before the line too; a bar that begins after it evaluates.
+
+    A loss without a number of its step is one as well.
+    """
     own = [point for point in points if point.file == line.file and not evaluates(point)]
     known = {point.series for point in own if point.number <= line.number}
     return {
-        point.step
+        point.text if point.step is None else point.step
         for point in own
         if point.number > line.number
-        and point.step is not None
-        and (point.series in known or point.loss is not None)
+        and (point.loss is not None or (point.step is not None and point.series in known))
     }
+
+
+def _counts_anew_behind(word: Line, points: Sequence[Point]) -> bool:
+    """Say whether a series with a loss begins from a low step again: another run."""
+    highest: dict[str, int] = {}
+    for point in points:
+        if point.file != word.file or point.step is None or point.loss is None or evaluates(point):
+            continue
+        if point.number <= word.number:
+            highest[point.series] = max(highest.get(point.series, 0), point.step)
+        elif "bar" not in point.series and point.step < _BEGUN * highest.get(point.series, 0):
+            return True
+    return False
 
 
 def _said_after(counted: Point, marks: Sequence[Marked], points: Sequence[Point]) -> Line | None:
