@@ -18,6 +18,9 @@ _AN_END = re.compile(
     r"(?i)\b(?:finish\w*|complete[ds]?|done|succe\w+|sav(?:ed|ing)|final\w*|elapsed|took|bye|real"
     r"|(?:total|wall|train(?:ing)?|run) ?(?:clock )?(?:time|runtime|duration))\b"
 )
+# Saving model checkpoint to out/checkpoint-500: it is said in the middle of training, too
+_A_CHECKPOINT = re.compile(r"(?i)check-?point|ckpt|\b(?:global_?)?step[ _=-]?\d")
+_SAVED = re.compile(r"(?i)\bsav(?:ed|ing)\b")
 _LAST_LINES = 40  # a screen; what stands above is not how the job ended
 
 
@@ -115,8 +118,26 @@ def ends_in_peace(quotes: Collection[Quoted], ranking: Ranking, grounds: Grounds
     """Say whether a word for an end is quoted from the last lines, and nothing tells of failure."""
     if ranking.roots or grounds.detected.ending.failed or scheduler_objects(grounds.job):
         return False
+    if _is_short_of_its_total(grounds.points):
+        return False
     last = {file.name: file.lines - _LAST_LINES for file in grounds.files}
     return any(
-        quote.line > last.get(quote.file, quote.line) and _AN_END.search(quote.text)
+        quote.line > last.get(quote.file, quote.line) and _tells_an_end(quote.text)
         for quote in quotes
     )
+
+
+def _tells_an_end(text: str) -> bool:
+    told = _SAVED.sub("", text) if _A_CHECKPOINT.search(text) else text
+    return _AN_END.search(told) is not None
+
+
+def _is_short_of_its_total(points: Sequence[Point]) -> bool:
+    """Say whether more readings were to come: the next one would not lie beyond the total."""
+    counted = [p for p in points if p.total_steps and not p.series.startswith("eval")]
+    if not counted:
+        return False
+    end = counted[-1]
+    steps = [point.step or 0 for point in counted if point.series == end.series]
+    stride = steps[-1] - steps[-2] if len(steps) > 1 else 0
+    return steps[-1] + max(1, stride) < (end.total_steps or 0)

@@ -6,9 +6,9 @@ name of its own (plain words, a timeout). It never overrules a proof that stands
 something weaker over one, unless it quotes who stopped the job. It changes nothing where it doubts
 itself. That a job failed whose trainer says that it is done takes a quoted line which the rules,
 too, hold for proof of that cause. That a job finished takes one that they hold for its last word;
-or one of the last lines that has a word for an end, where nothing at all speaks of a failure: such
-words are without number. Where somebody plainly stopped the job, another cause takes a line from
-its end (see `stopped`).
+or one of the last lines that has a word for an end, where nothing at all speaks of a failure and
+the steps are not known to be short of their total: such words are without number. Where somebody
+plainly stopped the job, another cause takes a line from its end (see `stopped`).
 
 Confidence is reckoned from these grounds, never from the model's own word: high only where rules
 with a proof that names its fault and the model agree, low for what the model names alone.

@@ -162,6 +162,23 @@ def test_words_for_the_end_that_no_rule_knows_count_where_nothing_failed():
     assert done(job=Job(exit_code=1)) != "Completed"
 
 
+def test_a_checkpoint_that_was_saved_is_no_end():
+    assert done(words="Saved checkpoint") == "Unknown"
+    assert done(words="saving model to run/step_590, line") == "Unknown"
+    assert done(words="saved final checkpoint") == "Completed"
+
+
+def test_a_job_whose_steps_are_not_counted_out_did_not_complete():
+    def counted(*steps: int, series: str = "train") -> tuple[Point, ...]:
+        return tuple(Point(0, step, series, step=step, total_steps=100) for step in steps)
+
+    assert done(points=counted(10, 20)) == "Unknown"
+    assert done(points=counted(10)) == "Unknown"
+    assert done(points=counted(60, 80)) == "Completed"  # the next reading would be the last
+    assert done(points=counted(98, 99, 100)) == "Completed"
+    assert done(points=(*counted(99, 100), *counted(1, 2, series="eval"))) == "Completed"
+
+
 def test_what_the_model_doubts_itself_changes_nothing():
     found = weighed(CLUE, says="KeyError", sure="doubtful")
     assert told(found) == ("NCCLTimeoutError", found.verdict.primary.confidence, "rules", "none")
