@@ -109,7 +109,7 @@ def _plan(weighed: Weighed, case: Case) -> Plan:
             return by_opinion(weighed.verdict, rules)
         case "chooses":
             made = plan(weighed.verdict, weighed.root, rules, first.job, case.course)
-            return made if weighed.root is None else cautious(made)
+            return made if weighed.verdict.primary.cause == "Completed" else cautious(made)
         case _:
             return first.plan
 

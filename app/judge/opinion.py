@@ -7,8 +7,9 @@ something weaker over one, unless it quotes who stopped the job. It changes noth
 itself. That a job failed whose trainer says that it is done takes a quoted line which the rules,
 too, hold for proof of that cause. That a job finished takes one that they hold for its last word;
 or one of the last lines that has a word for an end, where nothing at all speaks of a failure and
-the steps are not known to be short of their total: such words are without number. Where somebody
-plainly stopped the job, another cause takes a line from its end (see `stopped`).
+the steps are not known to be short of their total: such words are without number. Where a reader
+sees no end at all, a weak word for one falls. Where somebody plainly stopped the job, another cause
+takes a line from its end (see `stopped`).
 
 Confidence is reckoned from these grounds, never from the model's own word: high only where rules
 with a proof that names its fault and the model agree, low for what the model names alone.
@@ -60,6 +61,8 @@ def weigh(verdict: Verdict, opinion: Opinion, grounds: Grounds, method: Method) 
     primary = verdict.primary
     agrees = opinion.cause == primary.cause
     if opinion.cause == "Unknown":
+        if primary.cause == "Completed" and opinion.confidence != "doubtful":
+            return _without_an_end(verdict, opinion, grounds)
         return _left(verdict, opinion, grounds, method, "" if agrees else "leaves it open")
     if not opinion.quotes:
         told = f"named {opinion.cause}, but none of its quotes is in the log: it was left aside"
@@ -143,6 +146,13 @@ def _chosen(
         remarks=(*told.remarks, f"{why} over {before.primary.cause}"),
     )
     return Weighed(verdict, root, _weighing(opinion, "chooses"), "rules+model")
+
+
+def _without_an_end(before: Verdict, opinion: Opinion, grounds: Grounds) -> Weighed:
+    """Take back that the job finished, which rules took from a weak word and a reader does not."""
+    ranking = ranked(grounds.detected, grounds.rulebook)
+    told = outcome("Unknown", grounds.detected, ranking, grounds.files, grounds.job)
+    return _chosen(told, None, before, opinion, grounds)
 
 
 def _alone(before: Verdict, opinion: Opinion, grounds: Grounds) -> Weighed:

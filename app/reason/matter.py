@@ -20,6 +20,7 @@ from app.rulebook.rulebook import OUTCOMES, Rulebook
 _MOST = 12
 _LONGEST = 300
 _SENTENCES = 2
+_LONGEST_WAIT = 7 * 86400  # what is more comes from a date of something else
 _GRADES: Mapping[str, str] = {
     "trainer": "the trainer itself says that it is done",
     "wrapper": "a wrapper or script says that it is done",
@@ -119,10 +120,10 @@ def _course(detected: Detected, log: Compressed) -> Iterator[str]:
     yield f"last step of training, by its metrics: {detected.steps or 'none is seen'}{planned}"
     if last is None or last.time is None:
         return
-    times = [line.time for line in log.lines if line.time is not None]
-    behind = max(times, default=last.time) - last.time
-    if behind >= 1:
-        yield f"seconds from that step to the latest line that tells a time: {behind:.0f}"
+    times = [line.time for line in log.lines if line.file == last.file and line.time is not None]
+    behind = (times[-1] if times else last.time) - last.time
+    if 1 <= behind <= _LONGEST_WAIT:
+        yield f"seconds from that step to the last line that tells a time: {behind:.0f}"
 
 
 def _quoted(line: Line) -> str:

@@ -185,6 +185,13 @@ def test_what_the_model_doubts_itself_changes_nothing():
     assert told(weighed(says="ECCError", sure="doubtful"))[0] == "Unknown"
 
 
+def test_a_weak_word_for_the_end_falls_where_a_reader_sees_none():
+    found = weighed(says="Unknown", finished="hint", quotes=())
+    assert told(found) == ("Unknown", "low", "rules+model", "chooses")
+    assert told(weighed(says="Unknown", finished="hint", sure="doubtful"))[0] == "Completed"
+    assert told(weighed(ECC, CLUE, says="Unknown", quotes=()))[0] == "ECCError"
+
+
 def test_a_proof_keeps_the_model_from_completed_though_an_end_is_quoted():
     assert told(weighed(ECC, KEY, says="Completed", finished="wrapper", quotes=(50,)))[0] == (
         "ECCError"

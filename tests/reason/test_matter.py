@@ -31,7 +31,7 @@ def test_how_far_training_came_and_how_long_the_log_goes_on(tmp_path: Path) -> N
     )
     found = told(tmp_path, steps + "2026-03-01 10:21:29 the crew has left the hall\n")
     assert "last step of training, by its metrics: 29 of 500\n" in found
-    assert "seconds from that step to the latest line that tells a time: 1260" in found
+    assert "seconds from that step to the last line that tells a time: 1260" in found
 
 
 def test_of_a_log_without_steps_none_is_told(tmp_path: Path) -> None:
