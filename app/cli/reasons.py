@@ -6,14 +6,16 @@ several roots another came first. Each is told with its reason, and in this orde
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from app.detect.detect import Sighted, detect
 from app.detect.signals import Tried, tried
+from app.detect.strangers import as_told, own_jobs
 from app.detect.survived import OUTLIVED
 from app.judge.account import Event, why_not
 from app.judge.primary import Ranking, rank
 from app.judge.verdict import judge
-from app.model import Attempt, Detected, Ending, Finding, Job, Line, Sighting, Verdict
+from app.model import Attempt, Detected, Ending, Finding, Job, Sighting, Verdict
 from app.rulebook.compiled import Compiled
 
 _MOST_REFUSED = 12
@@ -26,7 +28,7 @@ def judged(sighted: Sighted, compiled: Compiled) -> Iterator[str]:
     ranking = rank(found.findings, compiled.rulebook)
     verdict, _ = judge(found, compiled.rulebook, sighted.log.files, Job())
     yield from _attempt(sighted, attempt)
-    yield from _left_out(tried(_lines(sighted, attempt), compiled), found)
+    yield from _left_out(_met(sighted, attempt, compiled), found)
     yield from _ranked(ranking)
     yield from _refused(ranking, compiled)
     yield f"ending: {_ending(found.ending)}"
@@ -34,8 +36,11 @@ def judged(sighted: Sighted, compiled: Compiled) -> Iterator[str]:
     yield f"verdict: {primary.cause} ({primary.confidence}), {_why(verdict, ranking)}"
 
 
-def _lines(sighted: Sighted, attempt: Attempt) -> list[Line]:
-    return [line for line in sighted.log.lines if attempt.holds(line.file, line.number)]
+def _met(sighted: Sighted, attempt: Attempt, compiled: Compiled) -> Iterator[Tried]:
+    own = own_jobs(sighted.marks)
+    lines = [line for line in sighted.log.lines if attempt.holds(line.file, line.number)]
+    for one in tried(lines, compiled):
+        yield replace(one, sighting=as_told(one.sighting, own))
 
 
 def _attempt(sighted: Sighted, attempt: Attempt) -> Iterator[str]:

@@ -7,7 +7,9 @@ from pydantic import model_validator
 from app.model import EndGrade
 from app.rulebook.form import Form, Lines, Name, RareRegexes, Regex, Regexes, Sentence
 
-MarkKind = Literal["start", "finished", "failed", "exit", "place", "section", "blame", "saved"]
+MarkKind = Literal[
+    "start", "finished", "failed", "exit", "place", "section", "blame", "saved", "job"
+]
 
 
 class BenignForm(Form):
@@ -60,7 +62,7 @@ class MarkForm(Form):
     ip, pid), or how many there are (world, world_size, nodes, processes, node_rank, first_rank;
     own_rank for a whole file). `section`: what follows is the output of a host or rank. `blame`:
     somebody names who did not come or left (facts peer_rank, peer_host, peer). `saved`: a
-    checkpoint was written.
+    checkpoint was written. `job`: the scheduler's number of this very job (fact job).
     """
 
     name: Name
