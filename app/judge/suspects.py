@@ -119,11 +119,12 @@ def _alone(root: Finding, detected: Detected, rulebook: Rulebook) -> Iterator[Su
 
 
 def _whose_gpu(root: Finding, detected: Detected, rulebook: Rulebook) -> Iterator[Suspect]:
-    """The one rank whose own GPU failed, where the root is told by a driver that knows no ranks.
+    """The one rank whose own GPU failed, where who tells of it (a driver, a kernel) knows no ranks.
 
     Who blames a peer says nothing of a GPU of its own.
     """
-    if root.cause not in _OF_GPUS:
+    why = rulebook.relation.link((root.cause, root.signal), ("CUDAError", ""))
+    if root.cause not in _OF_GPUS and why is None:
         return
     where = detected.located
     alike = (
@@ -137,8 +138,8 @@ def _whose_gpu(root: Finding, detected: Detected, rulebook: Rulebook) -> Iterato
 
 
 def _that_waited(detected: Detected, where: Located) -> set[int]:
-    """The ranks that waited in vain, as they say themselves: they failed for no fault of theirs."""
-    waits = (f for f in detected.findings if f.cause == "NCCLTimeoutError")
+    """The ranks that waited in vain or lost a peer, as they say: for no fault of theirs."""
+    waits = (f for f in detected.findings if f.cause in ("NCCLTimeoutError", "NCCLRemoteError"))
     ranks = {_rank(sighting, where) for finding in waits for sighting in finding.sightings}
     return {rank for rank in ranks if rank is not None}
 
@@ -181,7 +182,17 @@ def _of_waits(detected: Detected) -> Iterator[Suspect]:
     ]
     yield from (place for place in killed[:2] if place.rank is not None or place.host)
     if not detected.leads:
-        yield from _silent(detected, where)
+        stuck = tuple(_stuck(detected, where))
+        yield from stuck or _silent(detected, where)
+
+
+def _stuck(detected: Detected, where: Located) -> Iterator[Suspect]:
+    """The one rank that says that it comes no further, and is not in the wait of the others."""
+    hangs = [f for f in detected.findings if f.cause == "Stalled"]
+    ranks = {_rank(sighting, where) for finding in hangs for sighting in finding.sightings}
+    ranks -= {None, *_that_waited(detected, where)}
+    if len(ranks) == 1:
+        yield Suspect(rank=ranks.pop(), why="comes no further, as it says itself")
 
 
 def _accused(finding: Finding, where: Located, rulebook: Rulebook) -> Iterable[Suspect]:
