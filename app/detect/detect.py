@@ -20,6 +20,7 @@ from app.detect.logged import with_last_words
 from app.detect.meaning import understand, understand_mentioned
 from app.detect.mentioned import find_mentioned
 from app.detect.onward import with_onward
+from app.detect.recalled import with_recalled
 from app.detect.reported import reported
 from app.detect.routine import without_routine
 from app.detect.signals import is_benign, marks, sight
@@ -93,6 +94,7 @@ def detect(sighted: Sighted, attempt: Attempt, compiled: Compiled, job: Job) -> 
     end = with_onward(end, lines, own_points, own_marks, own)
     finished = end.finished == "trainer"
     standing, survived = without_survived(own, own_points, compiled, finished=finished)
+    standing, survived = with_recalled(standing, survived)
     standing = with_silent_deaths(without_routine(standing, survived), ended, compiled)
     found = group(standing, compiled)
     trained_before = len(own_points) < len(log.points) and attempt is not sighted.attempts[0]
