@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 
 from app.detect.enclosing import is_of_one, is_of_the_last
+from app.detect.remaining import time_is_up
 from app.detect.tracks import evaluates
 from app.model import Line, Point
 
@@ -25,11 +26,11 @@ def has_steps_to_go(points: Sequence[Point]) -> bool:
     if not counters or (not counters[-1].counts and _counts_epochs(counters[-1])):
         return False
     end = counters[-1]
-    if end.counts == "epoch":
-        return True
-    own = [p.step or 0 for p in counters if (p.file, p.series) == (end.file, end.series)]
-    stride = own[-1] - own[-2] if len(own) > 1 else 1
-    return own[-1] + max(1, stride) < (end.total_steps or 0)
+    own = [p for p in counters if (p.file, p.series) == (end.file, end.series)]
+    if end.counts == "epoch" or time_is_up(own):
+        return not time_is_up(own)
+    stride = (end.step or 0) - (own[-2].step or 0) if len(own) > 1 else 1
+    return (end.step or 0) + max(1, stride) < (end.total_steps or 0)
 
 
 def counted_to_the_end(points: Sequence[Point]) -> Point | None:
@@ -42,6 +43,8 @@ def counted_to_the_end(points: Sequence[Point]) -> Point | None:
     if len(own) < _FEWEST_STEPS:
         return None
     last = own[-1]
+    if time_is_up([point for point in own if point.series == last.series]):
+        return last
     counters = [point for point in own if point.total_steps is not None and point.file == last.file]
     if counters and _counts_epochs(counters[-1]) and not _is_one_bar(counters):
         counters = [point for point in counters if not _counts_epochs(point)]
