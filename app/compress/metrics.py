@@ -183,6 +183,8 @@ class _Study:
         told = shape.has("grad_norm", "rate", "pace", "reward", "skipped")
         if stepped and (told or shape.is_told_by("seconds") or shape.is_score_of_epoch):
             head = self._head(to_step=shape.is_rl)
+            if _EVAL_HEAD.search(_SOURCE_FILE.sub("", head)) and "train" not in head:
+                return replace(self._recipe(f"eval {head}"), evaluates=True)
             return self._recipe(f"rl {head}" if shape.is_rl else head)
         scale, rate = shape.best.get("loss_scale"), shape.best.get("rate")
         if scale is not None and (weight(scale) != 3 or _LOGGED_SCALE in shape.whole):

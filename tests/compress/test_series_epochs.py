@@ -95,3 +95,11 @@ def test_a_score_of_an_epoch_counts_it_though_no_loss_is_told():
         (100, 100, "epochs"),
     ]
     assert of_lines("Epoch: [100/100] is next", "Epoch 100/100, batch 3, acc: 0.4") == ()
+
+
+def test_a_pace_of_the_validation_is_no_step_of_training():
+    ran = "Epoch({}) [3][{}/625]    eta: 0:00:10  time: 0.0811  data_time: 0.0021"
+    (held,) = of_lines(ran.format("val", 50))
+    assert held.series.startswith("eval")
+    (trained,) = of_lines(ran.format("train", 50))
+    assert not trained.series.startswith("eval")
