@@ -110,11 +110,12 @@ _NOT_STEP = re.compile(
     r"checkpoint|last|init|start|stop|end|best|resume|resumed|resuming|eval|decay|profile|async)"
     r"[ _/-]*(?:(?:at|from|for) )?$"
 )
-# max_iters = 2000 | Total optimization steps = 300 | setting training iterations to 600
+# max_iters = 2000 | Total optimization steps = 300 | setting training iterations to 600 |
+# Config param steps: 500
 _GOAL = re.compile(
     r"(?:^|[^a-z_])(?:(?:max|total|num|n)[ _-](?:train(?:ing)?[ _-])?"
     r"(?:(?:optimization|optimizer|update)[ _-])?(?:steps?|iters?|iterations|updates?)|"
-    r"train(?:ing)?[ _-](?:steps|iters|iterations)(?: to)?)$"
+    r"train(?:ing)?[ _-](?:steps|iters|iterations)(?: to)?|config param steps)$"
 )
 # Epoch 1/200, | Ep 1 | epoch 012:
 _EPOCH = re.compile(r"(?:^|[^a-z])(?<!max_)(?<!num_)(?:epoch|ep)$")

@@ -92,6 +92,11 @@ FORMATS = [
         ("iter #", 2000, 2000, 3.17, None, None, None),
     ),
     (
+        "the number of steps is a parameter by itself",
+        "Config param steps: 500\ncompleted step: 498, loss: 3.2\ncompleted step: 499, loss: 3.1",
+        ("completed step:#", 499, 499, 3.1, None, None, None),
+    ),
+    (
         "the number of steps stands among settings",
         "Config(lr=0.001, steps=300, seed=1)\ntrain step 299 loss 3.21\ntrain step 300 loss 3.17",
         ("train step #", 300, 300, 3.17, None, None, None),
