@@ -7,7 +7,7 @@ What came to its end and began again counted a part; a bar that shows a loss or 
 import re
 from collections.abc import Sequence
 
-from app.detect.enclosing import is_of_one, is_of_the_last
+from app.detect.enclosing import begin_of_the_last, is_of_one, is_of_the_last
 from app.detect.remaining import time_is_up
 from app.detect.tracks import evaluates
 from app.model import Line, Point
@@ -33,13 +33,17 @@ def has_steps_to_go(points: Sequence[Point]) -> bool:
     return (end.step or 0) + max(1, stride) < (end.total_steps or 0)
 
 
-def counted_to_the_end(points: Sequence[Point]) -> Point | None:
+def counted_to_the_end(points: Sequence[Point], lines: Sequence[Line] = ()) -> Point | None:
     """Give the last reading, if it says that the last of all steps was made.
+
+    Of several trainings that the `lines` count only the last one matters, where it was begun.
 
     A bar that is drawn anew for each epoch proves nothing; such bars show a loss, name the epoch,
     or were seen to begin again. Nor does a counter behind which another one goes on with a loss.
     """
     own = [point for point in points if point.step is not None and not evaluates(point)]
+    begin = begin_of_the_last(own[-1].file, lines) if own else 0
+    own = [point for point in own if point.file != own[-1].file or point.number >= begin]
     if len(own) < _FEWEST_STEPS:
         return None
     last = own[-1]
@@ -109,8 +113,9 @@ def _began_again(own: Sequence[Point]) -> bool:
         return False
     total = end.total_steps or 0
     alike = [point.step or 0 for point in own if point.total_steps == total]
-    full = next((place for place, step in enumerate(alike) if step + 1 >= total), len(alike))
-    return any(step < _BEGUN * total for step in alike[full:])
+    goal = total - (min(alike) == 0)
+    full = next((place for place, step in enumerate(alike) if step >= goal), len(alike))
+    return any(step <= _BEGUN * total for step in alike[full + 1 :])
 
 
 def _counts_a_part(end: Point) -> bool:

@@ -8,10 +8,12 @@ Where one number 0 was told the last of five is 4.
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
 
 from app.model import Line
 
+_Told = tuple[int, int]  # which one, and the line that says it
 _ONE_OF = re.compile(
     r"\b(?P<kind>fold|stage|phase|seed|trial|round|cycle|repeat|repetition|experiment)"
     r"(?: (?:no\.?|number|index))?[ #:=_-]{0,3}[\[(]?(?P<one>\d{1,5}) ?(?:/|of|out of) ?"
@@ -36,21 +38,44 @@ def is_of_the_last(text: str) -> bool:
 
 def more_are_to_come(file: int, lines: Sequence[Line]) -> bool:
     """Say whether a file ends within one of several trainings, and not within the last."""
-    told: dict[tuple[str, int], list[int]] = defaultdict(list)
-    for line in lines:
-        if line.file == file and (found := _read(line.text)) is not None:
-            told[found[0], found[2]].append(found[1])
     return any(
-        _reached(own) < of and (kind in _IN_TURN or len(set(own)) > 1)
-        for (kind, of), own in told.items()
+        _reached(told) < of and (kind in _IN_TURN or _vary(told))
+        for (kind, of), told in _counts(file, lines).items()
     )
 
 
-def _reached(own: Sequence[int]) -> int:
+def begin_of_the_last(file: int, lines: Sequence[Line]) -> int:
+    """Give the line at which the last of several trainings begins; 0 if it has not begun."""
+    counts = _counts(file, lines)
+    if not any(map(_vary, counts.values())) or more_are_to_come(file, lines):
+        return 0
+    return max(_begin(told) for told in counts.values())
+
+
+def _counts(file: int, lines: Sequence[Line]) -> Mapping[tuple[str, int], list[_Told]]:
+    counts: dict[tuple[str, int], list[_Told]] = defaultdict(list)
+    for line in lines:
+        if line.file == file and (found := _read(line.text)) is not None:
+            kind, one, of = found
+            counts[kind, of].append((one, line.number))
+    return counts
+
+
+def _vary(told: Sequence[_Told]) -> bool:
+    return len({one for one, _ in told}) > 1
+
+
+def _reached(told: Sequence[_Told]) -> int:
     """Give the highest of a count since it last began, counted from 1."""
-    first = min(own)
-    begin = max(place for place, one in enumerate(own) if one == first)
-    return max(own[begin:]) + (first == 0)
+    first = min(one for one, _ in told)
+    begin = max(place for place, (one, _) in enumerate(told) if one == first)
+    return max(one for one, _ in told[begin:]) + (first == 0)
+
+
+def _begin(told: Sequence[_Told]) -> int:
+    """Give the first line that tells the number that is told at the end."""
+    last = told[-1][0]
+    return min(number for _, number in takewhile(lambda one: one[0] == last, reversed(told)))
 
 
 def _read(text: str) -> tuple[str, int, int] | None:

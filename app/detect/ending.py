@@ -58,7 +58,7 @@ def ending(marks: Sequence[Marked], points: Sequence[Point], lines: Sequence[Lin
         for mark in marks
         if mark.grade in _LOOKS_SO
         and in_words(mark) not in often
-        and not _is_void(mark, marks, points, None)
+        and not _is_void(mark, marks, points, lines, None)
     ]
     trains = any(point.loss is not None and not evaluates(point) for point in points)
     first, last = closing(signs, lines, trains=trains) or (None, None)
@@ -69,7 +69,7 @@ def _is_in_the_midst(word: Line | None, points: Sequence[Point], lines: Sequence
     """Say whether a hint, or a counter that is all there is of one, is followed by more work."""
     if word is not None:
         return is_in_the_midst(word, lines)
-    end = counted_to_the_end(points)
+    end = counted_to_the_end(points, lines)
     return end is not None and work_goes_on_behind(line_of(end), lines)
 
 
@@ -81,7 +81,7 @@ def _told(marks: Sequence[Marked], points: Sequence[Point], lines: Sequence[Line
     for mark in marks:
         if mark.kind != "finished" or mark.grade in ("stage", "sign"):
             continue
-        if _is_void(mark, marks, points, failed) or in_words(mark) in often:
+        if _is_void(mark, marks, points, lines, failed) or in_words(mark) in often:
             continue
         if speaks_for_a_part(mark.line, points, lines):
             continue
@@ -93,7 +93,7 @@ def _told(marks: Sequence[Marked], points: Sequence[Point], lines: Sequence[Line
             best = mark
     if best is not None and best.grade != "hint":
         return Ending(best.grade, best.line, failed, too.line if too else None)
-    counted = counted_to_the_end(points)
+    counted = counted_to_the_end(points, lines)
     if counted is None or failed is not None or speaks_for_a_part(line_of(counted), points, lines):
         return Ending(best.grade, best.line, failed) if best else Ending(failed=failed)
     after = _said_after(counted, marks, points)
@@ -108,7 +108,11 @@ def _grade(mark: Marked) -> int:
 
 
 def _is_void(
-    mark: Marked, marks: Sequence[Marked], points: Sequence[Point], failed: Line | None
+    mark: Marked,
+    marks: Sequence[Marked],
+    points: Sequence[Point],
+    lines: Sequence[Line],
+    failed: Line | None,
 ) -> bool:
     if len(_steps_after(mark.line, points)) >= (1 if mark.grade in _LOOKS_SO else _GOES_ON):
         return True
@@ -117,8 +121,8 @@ def _is_void(
     if any(_starts(other) and _is_behind(other.line, mark.line) for other in marks):
         return True
     if mark.grade == "trainer":
-        return _is_killed_behind(mark.line, marks) and not counted_to_the_end(points)
-    return failed is not None or _was_cut(mark.line, marks, points)
+        return _is_killed_behind(mark.line, marks) and not counted_to_the_end(points, lines)
+    return failed is not None or _was_cut(mark.line, marks, points, lines)
 
 
 def _is_killed_behind(word: Line, marks: Sequence[Marked]) -> bool:
@@ -128,7 +132,9 @@ def _is_killed_behind(word: Line, marks: Sequence[Marked]) -> bool:
     )
 
 
-def _was_cut(word: Line, marks: Sequence[Marked], points: Sequence[Point]) -> bool:
+def _was_cut(
+    word: Line, marks: Sequence[Marked], points: Sequence[Point], lines: Sequence[Line]
+) -> bool:
     """Say whether a process failed before a word, and neither steps nor the end of all followed."""
     return any(
         mark.kind == "exit"
@@ -136,7 +142,7 @@ def _was_cut(word: Line, marks: Sequence[Marked], points: Sequence[Point]) -> bo
         and _is_behind(word, mark.line)
         and not _steps_after(mark.line, points)
         for mark in marks
-    ) and not counted_to_the_end(points)
+    ) and not counted_to_the_end(points, lines)
 
 
 def _routine(marks: Sequence[Marked], points: Sequence[Point], lines: Sequence[Line]) -> set[str]:

@@ -3,7 +3,7 @@
 import pytest
 
 from app.detect.counted import counted_to_the_end
-from tests.detect.training_runs import at, run
+from tests.detect.training_runs import at, line, run
 
 
 def counter(*steps, total=20, series="epoch #/#", text=""):
@@ -36,3 +36,16 @@ def test_the_last_of_several_is_told():
     assert counted_to_the_end(counter(18, 19, 20, series="[fold #/#] epoch #/#", text=last))
     other = "[phase 1/2] epoch 20/20"
     assert not counted_to_the_end(counter(18, 19, 20, series="[phase #/#] epoch", text=other))
+
+
+def test_of_three_folds_the_last_came_to_its_end():
+    folds = counter(19, 20, 1, 19, 20, 1, 19, 20)
+    heads = [line(n, f"fold {n // 3 + 1}/3") for n in (0, 3, 6)]
+    assert counted_to_the_end(folds, heads)
+    assert not counted_to_the_end(folds, heads[:2])
+    assert not counted_to_the_end(folds[:-1], heads)
+
+
+def test_two_epochs_in_each_round():
+    assert not counted_to_the_end(counter(1, 2, 1, 2, total=2))
+    assert counted_to_the_end(counter(0, 1, total=2))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.detect.enclosing import is_of_one, is_of_the_last, more_are_to_come
+from app.detect.enclosing import begin_of_the_last, is_of_one, is_of_the_last, more_are_to_come
 from tests.detect.training_runs import line
 
 
@@ -44,3 +44,11 @@ def test_folds_begin_again_for_each_seed():
     folds = ["seed 1/2", "fold 1/2", "fold 2/2", "seed 2/2", "fold 1/2"]
     assert more_are_to_come(0, told(*folds))
     assert not more_are_to_come(0, told(*folds, "fold 2/2"))
+
+
+def test_the_last_begins_where_its_number_is_first_told():
+    folds = ["fold 1/3", "fold 2/3", "fold 3/3: 900 samples", "fold 3/3 is over"]
+    assert begin_of_the_last(0, told(*folds)) == 3
+    assert begin_of_the_last(0, told(*folds[:2])) == 0
+    assert begin_of_the_last(0, told("fold 0/2", "fold 1/2")) == 2
+    assert begin_of_the_last(0, told("seed 2/2")) == 0
