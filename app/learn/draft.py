@@ -1,5 +1,6 @@
 """A signal that a model wrote, in the form in which people write signals."""
 
+import json
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
@@ -46,6 +47,12 @@ class Draft:
     def explaining(self, *signals: str) -> "Draft":
         """Say of further signals that they are consequences of it."""
         return replace(self, explains=tuple(dict.fromkeys((*self.explains, *signals))))
+
+
+def looks_for(text: str) -> str:
+    """Give what a written signal looks for, whatever it is called and however it is explained."""
+    (signal,) = yaml.safe_load(text)["signals"]
+    return json.dumps([signal.get(field) for field in ("cause", *_FIELDS)])
 
 
 def draft(cause: str, reply: SignalReply, taken: Collection[str]) -> Draft:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.errors import FirstFaultError, ModelError, StoreError
-from app.learn.draft import draft
+from app.learn.draft import draft, looks_for
 from app.learn.evidence import alike, evidence, near
 from app.learn.gates import passed
 from app.learn.labelled import Confirmed, Labelled, fixtures
@@ -28,7 +28,7 @@ from app.store.database import connect
 from app.store.diagnoses import Diagnoses
 from app.store.feedback import Feedback, Feedbacks
 from app.store.kept import KeptLogs
-from app.store.proposals import Shown, Written
+from app.store.proposals import Proposal, Proposals, Shown, Written
 from app.store.uploads import Uploads
 from app.work.asking import books
 from app.work.roots import LogRoots
@@ -67,10 +67,14 @@ def _write(feedback_id: int, where: Surroundings) -> Written | str:
         return "a later word names another cause"
     if case.diagnosis.verdict.primary.cause == word.cause:
         return "rules find the cause by now"
+    waiting = desk.waiting(word.cause)
+    for one in waiting:
+        if any(shown.diagnosis_id == word.diagnosis_id for shown in one.written.evidence):
+            return f"{one.id} was written for it and waits for a decision"
     same = desk.alike(mine, case, labelled)
     if len(same) < where.needed:
         return f"{len(same)} of {where.needed} failures that are alike were confirmed so far"
-    return desk.written(word, same, labelled)
+    return desk.written(word, same, labelled, waiting)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +90,7 @@ class _Desk:
         engine = connect(where.database)
         self._where = where
         self._diagnoses = Diagnoses(engine)
+        self._proposals = Proposals(engine)
         self.feedbacks = Feedbacks(engine)
         compiled = Compiled(load(where.rules, where.cache, where.learned), where.cache)
         self.rules = Rules(where.rules, where.learned, compiled)
@@ -108,10 +113,21 @@ class _Desk:
                 found.append(_Missed(log, other))
         return found
 
+    def waiting(self, cause: str) -> list[Proposal]:
+        """Give the proposals for a cause that nobody has decided on."""
+        return self._proposals.decided(cause, "proposed")
+
     def written(
-        self, word: Feedback, same: Sequence[_Missed], labelled: Sequence[Labelled]
-    ) -> Written:
-        """Ask for signals and try them; the first that passes, else the one that came furthest."""
+        self,
+        word: Feedback,
+        same: Sequence[_Missed],
+        labelled: Sequence[Labelled],
+        waiting: Sequence[Proposal],
+    ) -> Written | str:
+        """Ask for signals and try them; the first that passes, else the one that came furthest.
+
+        What is proposed already is not tried again.
+        """
         shown = tuple(
             Shown(one.log.diagnosis_id or "", evidence(one.case, self._quoted(one.log), word.note))
             for one in same
@@ -119,12 +135,16 @@ class _Desk:
         replies, version = self._asked(word, shown, labelled)
         failures = [one.log for one in same]
         others = [log for log in labelled if log not in failures]
+        proposed = {looks_for(one.written.text): one.id for one in waiting}
+        known = [proposed.get(looks_for(draft(word.cause, reply, ()).text)) for reply in replies]
         tried: list[Written] = []
-        for reply in replies:
+        for reply in (reply for reply, id in zip(replies, known, strict=True) if id is None):
             trial = self._trial(word.cause, reply, failures, others)
             tried.append(self._told(trial, shown, version))
             if tried[-1].passes:
                 break
+        if not tried:
+            return f"{known[0]} looks for the same and waits for a decision"
         return max(tried, key=lambda one: (one.passes, len(one.gates)))
 
     def _asked(

@@ -13,6 +13,7 @@ import structlog
 from sqlalchemy import Engine
 
 from app.errors import RulebookError, UsageError
+from app.learn.draft import looks_for
 from app.learn.shelf import Shelf, fill, unfitness
 from app.rulebook.load import load
 from app.rulebook.rulebook import Rulebook
@@ -67,9 +68,16 @@ class LearnedRules:
         return await self._threads.run(self._proposals.find, id)
 
     async def keep(self, feedback_id: int, diagnosis_id: str, written: Written) -> str | None:
-        """Keep what was written; approve it where the settings say so and it passes its gates."""
+        """Keep what was written; approve it where the settings say so and it passes its gates.
+
+        What a person has rejected or withdrawn before waits for a person again.
+        """
+        down = await self._threads.insist(
+            self._proposals.decided, written.cause, "rejected", "withdrawn"
+        )
         id = await self._threads.insist(self._proposals.add, feedback_id, diagnosis_id, written)
-        if id and written.passes and self._settings.rule_approval == "automatic":
+        is_new = looks_for(written.text) not in {looks_for(one.written.text) for one in down}
+        if id and written.passes and is_new and self._settings.rule_approval == "automatic":
             await self.decide(id, "approved", "automatic", "")
         return id
 

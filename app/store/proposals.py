@@ -25,6 +25,7 @@ _BEFORE: Mapping[State, State] = {
     "rejected": "proposed",
     "withdrawn": "approved",
 }
+_MOST = 200
 _TOLD = [getattr(Row, column.name) for column in Row.__table__.columns]
 
 
@@ -121,6 +122,14 @@ class Proposals:
         with transaction(self._engine) as connection:
             rows = connection.execute(query).all()
             return [_proposal(connection, row._asdict()) for row in rows]
+
+    def decided(self, cause: str, *states: State) -> list[Proposal]:
+        """List those of a cause that passed their gates and are in one of these states."""
+        query = select(*_TOLD).where(Row.cause == cause, Row.state.in_(states))
+        with transaction(self._engine) as connection:
+            rows = connection.execute(query.order_by(Row.id.desc()).limit(_MOST)).all()
+            found = [_proposal(connection, row._asdict()) for row in rows]
+        return [one for one in found if one.written.passes]
 
     def approved(self) -> dict[str, str]:
         """Give the text of each rule that counts, by its name."""

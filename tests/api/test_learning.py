@@ -135,6 +135,11 @@ def test_a_cause_that_no_rule_knew_is_found_by_rules_alone_in_the_end(tmp_path, 
         assert "the valve was rusty" in asked.text
         assert "valve 7 of hall-a opens" in asked.text  # a healthy line that is like it
 
+        reviewed(client, first["id"], by="bo", verdict="correct", cause="PumpFault")
+        note, once = written(client, first["id"])
+        assert note == f"{proposal['id']} was written for it and waits for a decision"
+        assert len(once) == 1
+
         place = f"/v1/rules/proposals/{proposal['id']}"
         approved = client.post(f"{place}/approve", json={"by": "bo", "note": "looks right"}).json()
         assert (approved["state"], approved["decided_by"]) == ("approved", "bo")

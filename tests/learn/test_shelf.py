@@ -22,7 +22,7 @@ signals:
   - name: pump_groans
     cause: PumpFault
     strength: proof
-    match: 'pump \\d+ groans'
+    match: ['pump \\d+ groans']
     says: the pump groans
     hits: 'pump 3 groans'
     misses: 'pump 3 hums'
@@ -122,3 +122,18 @@ def test_a_rule_that_passed_its_gates_is_approved_where_the_settings_say_so(repl
 
     found = asyncio.run(run())
     assert (found.state, found.decided_by) == ("approved", "automatic")
+
+
+def test_what_a_person_took_back_is_not_approved_by_itself_again(replicas):
+    (one, _), _, proposals = replicas
+    one._settings = one._settings.model_copy(update={"rule_approval": "automatic"})
+
+    async def run():
+        one.open()
+        await one.decide(await one.keep(1, "dg_1", written()), "withdrawn", "ana", "it was wrong")
+        renamed = written(TEXT.replace("pump_groans", "pump_sighs"), "pump_sighs")
+        other = written(TEXT.replace("groans", "wails"), "pump_wails")
+        ids = [await one.keep(2, "dg_1", renamed), await one.keep(3, "dg_1", other)]
+        return [proposals.find(id).state for id in ids]
+
+    assert asyncio.run(run()) == ["proposed", "approved"]
