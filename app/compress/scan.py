@@ -19,11 +19,9 @@ from mmap import mmap
 import hyperscan
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from app.rulebook.compiled import Compiled, is_trouble, line_regexp
-from app.rulebook.trouble import TROUBLE
+from app.rulebook.trouble import trouble
 
 Ints = npt.NDArray[np.int32]
 Wide = npt.NDArray[np.int64]
@@ -99,6 +97,7 @@ class Scanner:
     def scan(self, data: memoryview, repeated: int = 0) -> Scanned:
         """Scan one block, a view of a buffer from its start; it must not change meanwhile.
 
+        Colours are cut out of the buffer itself, where it may be written.
         What is hit within the first `repeated` bytes was told of the block before.
         """
         open_end = len(data) > 0 and data[-1] != _NEWLINE
@@ -110,7 +109,7 @@ class Scanner:
         hit_lines, hit_probes, hit_ends = self._hits(data, starts, repeated)
         keep = self._survivors(data, starts)
         keep[hit_lines] = True
-        return Scanned(data, lines, starts, _places(keep), hit_lines, hit_probes, hit_ends)
+        return Scanned(data, lines, starts, _places(keep, True), hit_lines, hit_probes, hit_ends)
 
     def _survivors(self, data: memoryview, starts: Ints) -> npt.NDArray[np.bool_]:
         lines = len(starts) - 1
@@ -118,13 +117,14 @@ class Scanner:
             return np.ones(lines, dtype=bool)
         if len(data) <= _SMALL:
             return self._few_survivors(data, starts)
-        values = [None, pa.py_buffer(starts), pa.py_buffer(data)]
-        whole = pa.Array.from_buffers(pa.binary(), lines, values, null_count=0)
-        met = _meeting(self._dropped, whole)
+        from app.compress.column import Column  # arrow takes 0.1 s and 40 MB to import
+
+        column = Column(data, starts)
+        met = column.meets(self._dropped)
         if self._written:
-            calm = _meeting(self._written, whole)
+            calm = column.meets(self._written)
             if calm.any():
-                met |= calm & ~_meeting(TROUBLE.line, whole)
+                met |= calm & ~column.meets(trouble().line)
         return ~met
 
     def _few_survivors(self, data: memoryview, starts: Ints) -> npt.NDArray[np.bool_]:
@@ -142,14 +142,16 @@ class Scanner:
     def _hits(self, data: memoryview, starts: Ints, repeated: int) -> tuple[Ints, Ints, Ints]:
         found = array("q")  # end and probe in one number: a block may hold a million hits
         add = found.append
+        begin = 0  # of the part that is scanned
 
         def on_match(probe: int, start: int, end: int, flags: int, context: object) -> None:
-            add(end << _PROBE_BITS | probe)
+            add(begin + end << _PROBE_BITS | probe)
 
-        if len(data):
-            scratch = self._own_scratch()
+        scratch = self._own_scratch()
+        for begin, end in _whole_lines(starts):
             # The binding takes nothing but bytes; the copy costs a fiftieth of the scan.
-            self._database.scan(bytes(data), match_event_handler=on_match, scratch=scratch)
+            part = bytes(data[begin:end])
+            self._database.scan(part, match_event_handler=on_match, scratch=scratch)
         if not found:
             nothing = np.empty(0, np.int32)
             return nothing, nothing, nothing
@@ -163,12 +165,11 @@ class Scanner:
         return scratch
 
 
-def _meeting(regex: str | None, lines: pa.Array) -> npt.NDArray[np.bool_]:
-    """Say which lines a regex meets."""
-    if regex is None:
-        return np.zeros(len(lines), bool)
-    bits = np.frombuffer(pc.match_substring_regex(lines, regex).buffers()[1], np.uint8)
-    return np.unpackbits(bits, count=len(lines), bitorder="little").view(np.bool_)
+def _whole_lines(starts: Ints) -> Iterator[tuple[int, int]]:
+    """Cut a block where lines begin, once in each part of it."""
+    size = int(starts[-1])
+    near = np.searchsorted(starts, np.arange(0, size, _PART))
+    return itertools.pairwise(sorted({*starts[near].tolist(), size}))
 
 
 def _has_colours(data: memoryview) -> bool:
@@ -179,11 +180,15 @@ def _has_colours(data: memoryview) -> bool:
 
 
 def _without_colours(data: memoryview) -> memoryview:
-    """Cut colours out part by part, since each that is found costs ten times its size."""
-    plain = bytearray()
+    """Cut colours out in place, part by part, since each that is found costs ten times its size."""
+    if data.readonly:
+        data = memoryview(bytearray(data))
+    size = 0
     for begin, end in _parts(data):
-        plain += _COLOURS.sub(b"", data[begin:end])
-    return memoryview(plain)
+        plain = _COLOURS.sub(b"", data[begin:end])
+        data[size : size + len(plain)] = plain
+        size += len(plain)
+    return data[:size]
 
 
 def _parts(data: memoryview) -> Iterator[tuple[int, int]]:
@@ -223,7 +228,8 @@ def _narrow(numbers: Wide) -> Ints:
 
 def _line_starts(data: memoryview, open_end: bool) -> Ints:
     """Give the offsets of all lines; the last may be open, and empty but for its colours."""
-    starts = _places(np.frombuffer(data, np.uint8) == _NEWLINE, before=1, behind=int(open_end))
+    values = np.frombuffer(data, np.uint8)
+    starts = _places(values, _NEWLINE, before=1, behind=int(open_end))
     starts[1:] += 1
     starts[0] = 0
     if open_end:
@@ -231,12 +237,16 @@ def _line_starts(data: memoryview, open_end: bool) -> Ints:
     return starts
 
 
-def _places(flags: npt.NDArray[np.bool_], before: int = 0, behind: int = 0) -> Ints:
-    """Tell where flags are set, with room at both ends; numpy itself takes twice the memory."""
-    places = np.empty(before + int(np.count_nonzero(flags)) + behind, np.int32)
+def _places(
+    values: npt.NDArray[np.uint8 | np.bool_], sought: int, before: int = 0, behind: int = 0
+) -> Ints:
+    """Tell where a value stands, with room at both ends; numpy itself takes more memory."""
+    parts = [values[begin : begin + _PART] for begin in range(0, len(values), _PART)]
+    count = sum(int(np.count_nonzero(part == sought)) for part in parts)
+    places = np.empty(before + count + behind, np.int32)
     at = before
-    for begin in range(0, len(flags), _PART):
-        found = np.flatnonzero(flags[begin : begin + _PART])
-        places[at : at + len(found)] = found + begin
+    for number, part in enumerate(parts):
+        found = np.flatnonzero(part == sought)
+        places[at : at + len(found)] = found + number * _PART
         at += len(found)
     return places

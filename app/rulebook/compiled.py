@@ -22,7 +22,7 @@ from app.rulebook.load import made_by, write_whole
 from app.rulebook.pattern import Pattern, parse
 from app.rulebook.rulebook import Rulebook
 from app.rulebook.signal import Signal
-from app.rulebook.trouble import TROUBLE
+from app.rulebook.trouble import trouble
 from app.written import Routine
 
 ProbeKind = Literal["signal", "mark", "keep", "trace"]
@@ -206,7 +206,7 @@ def is_trouble(line: bytes) -> bool:
 
 @cache
 def _trouble() -> "re2._Regexp":
-    return line_regexp(TROUBLE.line)
+    return line_regexp(trouble().line)
 
 
 def _union(patterns: Iterable[Pattern]) -> str | None:

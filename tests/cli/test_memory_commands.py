@@ -83,12 +83,16 @@ def test_a_database_that_is_none_is_told_beside_the_answer(firstfault, tmp_path,
 
 
 def test_rules_alone_touch_neither_memory_nor_a_database(firstfault, log, tmp_path):
-    """A cold start must stay fast: what memory needs takes seconds to import."""
+    """A cold start must stay fast: what memory needs takes seconds to import.
+
+    Nor is arrow imported, which a short log does not need.
+    """
     code = (
         "import sys; from app.cli.main import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
-        "print([m for m in ('chromadb', 'sqlalchemy', 'app.memory', 'torch') if m in sys.modules])"
+        "heavy = {'chromadb', 'sqlalchemy', 'app.memory', 'torch', 'pyarrow'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
     )
     ran = subprocess.run(
         [sys.executable, "-c", code, "diagnose", "--rules-only", "--json", str(log)],

@@ -120,6 +120,18 @@ def test_each_hit_is_told_once_with_the_end_of_the_first():
     assert found.hit_ends.tolist() == [1 + len(b"pump 3 leaks")]
 
 
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(logs, st.sampled_from([1, 7, 64]))
+def test_a_block_that_is_scanned_part_by_part_tells_the_same(data, size):
+    whole = scanned(data)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scan, "_PART", size)
+        found = scanned(data)
+    assert pairs(found) == pairs(whole)
+    for told in ("starts", "kept", "hit_ends"):
+        assert getattr(found, told).tolist() == getattr(whole, told).tolist()
+
+
 def test_hits_are_the_same_when_they_are_gathered_in_parts(monkeypatch):
     data = (b"pump 3 leaks, waited 30 s for the pump; " * 30 + b"\n") * 3 + b"pump 4 leaks\n" * 50
     whole = scanned(data)
