@@ -121,6 +121,16 @@ def test_a_verdict_beyond_doubt_is_not_asked_about(put):
     assert not heard.asked
 
 
+def test_an_opinion_is_not_lost_for_a_wish_that_cannot_be_met(put):
+    more = {"pattern": "(?=wheel)", "first_line": None, "last_line": None, "file": None}
+    heard = put(
+        DARK,
+        {"replies": [reply("NodeFailure", (30, "the great wheel of hall 7"), more=more)]},
+    )
+    assert heard.found.verdict.primary.cause == "NodeFailure"
+    assert [call.outcome for call in heard.calls] == ["invalid", "invalid"]  # it was told of it once
+
+
 def test_the_model_may_look_once_more_and_then_answers(put):
     more = {"pattern": "great wheel", "first_line": None, "last_line": None, "file": None}
     heard = put(

@@ -10,7 +10,7 @@ from app.reason.budget import Budget
 from app.reason.desk import LENGTH, Desk, Heard, Wanted
 from app.reason.ladder import Style
 from app.reason.question import F, Question
-from app.reason.reply import Misfit
+from app.reason.reply import Misfit, read
 from app.reason.retry import pause_before
 from app.reason.schema import in_words
 from app.reason.wire import Turn, WireFault
@@ -95,11 +95,19 @@ class Exchange(Generic[F]):
         found = heard.found
         if isinstance(found, Misfit):
             repaired, *_ = await self._heard(self._repairing(turns, heard.text, found), 1)
-            found = repaired.found
+            found = self._leniently(repaired.found, (repaired.text, heard.text))
         if isinstance(found, Misfit):
             told = f"the reply does not fit its form, also after a repair: {found.told}"
             raise ModelError("invalid", told)
         return Answer(found, turns[-1].text)
+
+    def _leniently(self, found: F | Misfit, texts: Sequence[str]) -> F | Misfit:
+        """Take what was said, where only what the lenient form asks nothing of does not fit."""
+        form = self._question.lenient
+        if form is None or not isinstance(found, Misfit):
+            return found
+        spared = (read(text, form) for text in texts)
+        return next((one for one in spared if not isinstance(one, Misfit)), found)
 
     def _repairing(self, turns: tuple[Turn, ...], text: str, misfit: Misfit) -> tuple[Turn, ...]:
         ladder = self._desk.ladder

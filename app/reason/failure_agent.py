@@ -108,5 +108,6 @@ class FailureAgent:
                 "more": Trusted(_NOTHING) if more is None else more,
             },
             masks=masks,
+            lenient=opinion_among(matter.names, last=True),  # a wish that cannot be met is dropped
             fit=Fit("digest", lambda room: matter.digest(min(room, matter.digest_tokens))),
         )

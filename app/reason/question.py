@@ -32,7 +32,10 @@ class Fit:
 
 @dataclass(frozen=True, slots=True)
 class Question(Generic[F]):
-    """What to ask, for what, and the form of the reply; `masks` are those of the log."""
+    """What to ask, for what, and the form of the reply; `masks` are those of the log.
+
+    By the `lenient` form a reply is read that was not mended: it asks less.
+    """
 
     purpose: str
     prompt: Prompt
@@ -40,6 +43,7 @@ class Question(Generic[F]):
     values: Mapping[str, str]
     masks: Masks
     fit: Fit | None = None
+    lenient: type[F] | None = None
 
     def __post_init__(self) -> None:
         """Refuse a form that the prompt does not ask for."""
