@@ -128,7 +128,10 @@ def test_an_opinion_is_not_lost_for_a_wish_that_cannot_be_met(put):
         {"replies": [reply("NodeFailure", (30, "the great wheel of hall 7"), more=more)]},
     )
     assert heard.found.verdict.primary.cause == "NodeFailure"
-    assert [call.outcome for call in heard.calls] == ["invalid", "invalid"]  # it was told of it once
+    assert [call.outcome for call in heard.calls] == [
+        "invalid",
+        "invalid",
+    ]  # it was told of it once
 
 
 def test_the_model_may_look_once_more_and_then_answers(put):

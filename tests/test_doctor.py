@@ -56,6 +56,7 @@ def test_a_database_is_known_by_its_revision(looks, tmp_path):
         ("rules", "fail", {"rules_dir": "/nowhere"}),
         ("prompts", "fail", {"prompts_dir": "/nowhere"}),
         ("memory", "warn", {"chroma_url": "http://127.0.0.1:{port}"}),
+        ("memory", "fail", {"embedder": "/nowhere"}),
         ("model", "fail", {"model": "m", "model_base_url": "http://127.0.0.1:{port}/v1"}),
         ("log roots", "fail", {"log_roots": ("/nowhere",)}),
         ("webhook secrets", "fail", {"webhook_secrets": (SECRET, "whsec_short")}),

@@ -9,11 +9,12 @@ from starlette.responses import JSONResponse, Response
 from app.api.problems import declared
 from app.api.routes import ServiceOf, of_word
 from app.api.schemas import FeedbackOut
+from app.learn.word import LONGEST_NOTE
 
 router = APIRouter(prefix="/v1/diagnoses", tags=["diagnoses"])
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=256, pattern=r"^[^\x00]*$")]
-Note = Annotated[str, StringConstraints(max_length=10_000, pattern=r"^[^\x00]*$")]
+Note = Annotated[str, StringConstraints(max_length=LONGEST_NOTE, pattern=r"^[^\x00]*$")]
 
 
 class FeedbackRequest(BaseModel):

@@ -37,6 +37,7 @@ def feedback(
     verdict: Word = "confirm" if confirm else "correct"
     said = feedbacks.said(id)
     kept = feedbacks.add(weighed(id, verdict, cause, by or getpass.getuser(), note, said, book))
-    print(f"{kept.said_cause} is {'right' if kept.verdict == 'confirm' else f'{kept.cause}'}")
+    right = "is right" if kept.verdict == "confirm" else f"is wrong; {kept.cause} is right"
+    print(f"{kept.said_cause} {right}")
     if kept.writing:
         print("rules did not know it: a rule will be written, if a model is configured")

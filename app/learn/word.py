@@ -6,6 +6,7 @@ from app.rulebook.rulebook import OUTCOMES, Rulebook
 from app.rulebook.wording import meant
 from app.store.feedback import Given, Said, Word
 
+LONGEST_NOTE = 10_000
 _RESTARTING: frozenset[Action] = frozenset(
     {"restart", "cordon_and_restart", "rollback_and_skip", "wait_and_retry", "resubmit"}
 )
@@ -24,6 +25,8 @@ def weighed(
 
     What the right cause advises is that of its file; a signal may have advised otherwise.
     """
+    if len(note) > LONGEST_NOTE:
+        raise UsageError(f"a note has at most {LONGEST_NOTE} characters, not {len(note)}")
     right = _right(verdict, cause, said, book)
     rule = book.causes.get(right)
     action: Action = rule.recovery.action if rule else "none"

@@ -153,7 +153,10 @@ class Folder:
         """Rename the folder; what was put aside before is removed."""
         SharedSystemClient.clear_system_cache()  # else the same path is given the same ruin
         broken = self._folder.with_name(f"{self._folder.name}.broken")
-        shutil.rmtree(broken, ignore_errors=True)
+        if broken.is_dir():
+            shutil.rmtree(broken, ignore_errors=True)
+        else:
+            broken.unlink(missing_ok=True)
         if self._folder.exists():
             self._folder.rename(broken)
         self.opened()

@@ -21,6 +21,7 @@ import httpx2
 
 from app.errors import FirstFaultError
 from app.memory.chroma import Server
+from app.memory.embed import HASHING, MINILM
 from app.reason.prompt import Prompts
 from app.rulebook.load import load
 from app.service.asking import asking
@@ -125,7 +126,13 @@ def _memory(settings: Settings) -> Iterator[Look]:
     if not settings.memory:
         yield Look("memory", "ok", "switched off (FIRSTFAULT_MEMORY)")
         return
-    if settings.embedder != "hashing" and find_spec("sentence_transformers") is None:
+    if settings.embedder not in (HASHING, MINILM) and not Path(settings.embedder).is_dir():
+        told = (
+            f"FIRSTFAULT_EMBEDDER={settings.embedder} is neither {HASHING}, {MINILM} nor a folder"
+        )
+        yield Look("memory", "fail", told, "correct FIRSTFAULT_EMBEDDER")
+        return
+    if settings.embedder != HASHING and find_spec("sentence_transformers") is None:
         told = f"FIRSTFAULT_EMBEDDER={settings.embedder} needs the extra `embeddings`"
         yield Look("memory", "fail", told, "pip install 'firstfault[embeddings]'")
         return

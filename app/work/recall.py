@@ -89,6 +89,9 @@ class Recall:
                 line.sendall(json.dumps({**question, "about": journal.present()}).encode() + b"\n")
                 with line.makefile("rb") as answers:
                     told = answers.readline(_MOST_BYTES)
+        except (FileNotFoundError, ConnectionRefusedError) as error:
+            why = "their keeper does not run; its log says why"
+            raise StoreError(f"past incidents cannot be asked: {why}") from error
         except OSError as error:
             reason = "they were not found in time" if isinstance(error, TimeoutError) else error
             raise StoreError(f"past incidents cannot be asked: {reason}") from error

@@ -59,10 +59,18 @@ def diagnosed(engine):
     return id
 
 
+def test_a_note_without_an_end_is_refused_and_nothing_is_kept(ask, engine):
+    id = diagnosed(engine)
+    told = ask("feedback", id, "--confirm", "--note", "x" * 10_001)
+    assert (told.status, "at most 10000 characters" in told.err) == (2, True)
+    assert Feedbacks(engine).of(id) == []
+
+
 def test_an_answer_is_corrected_with_a_name_and_a_note(ask, engine):
     id = diagnosed(engine)
     told = ask("feedback", id, "--cause", "PumpFault", "--by", "ana", "--note", "I heard it groan")
     assert (told.status, told.err) == (0, "")
+    assert "Waiting is wrong; PumpFault is right" in told.out
     (kept,) = Feedbacks(engine).of(id)
     assert (kept.verdict, kept.cause, kept.by, kept.writing) == (
         "correct", "PumpFault", "ana", "wanted",

@@ -61,6 +61,16 @@ def test_a_folder_that_cannot_be_written_is_told_as_broken(tmp_path):
         embedded(tmp_path / "chroma", SPACE).ids()
 
 
+def test_a_file_in_the_way_is_put_aside_and_is_in_no_ones_way_there(tmp_path):
+    (tmp_path / "chroma").write_text("a file is in the way")
+    embedded(tmp_path / "chroma", SPACE).begin_anew()
+    SharedSystemClient.clear_system_cache()
+    (tmp_path / "chroma.opening").touch()  # as a crash leaves it: the folder is put aside as well
+    index = embedded(tmp_path / "chroma", SPACE)
+    index.add(["in_1"], rows(1))
+    assert index.ids() == {"in_1"}
+
+
 @pytest.mark.parametrize("url", ["localhost:8000", "ftp://host", "http://host/path"])
 def test_a_url_that_cannot_be_meant_is_named_by_its_setting(url):
     with pytest.raises(UsageError, match="FIRSTFAULT_CHROMA_URL"):
