@@ -267,6 +267,9 @@ class Settings(BaseSettings):
     model_api_key: Annotated[SecretStr | None, AfterValidator(spelt.key)] = Field(
         default=None, description="its key; local servers need none"
     )
+    model_hides_addresses: bool = Field(
+        default=False, description="whether IP addresses are masked too in what it is shown"
+    )
     model_context_tokens: int = Field(
         default=32_768, ge=8_000, description="its context window; what it is shown shrinks to fit"
     )

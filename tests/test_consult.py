@@ -121,6 +121,18 @@ def test_a_verdict_beyond_doubt_is_not_asked_about(put):
     assert not heard.asked
 
 
+@pytest.mark.parametrize("hides", [True, False])
+def test_addresses_are_hidden_from_a_model_on_request_and_quotes_of_them_stand(put, hides):
+    shown = "wheel of <IP_1> came off" if hides else "wheel of 10.7.0.3 came off"
+    heard = put(
+        DARK.replace("hall 7", "10.7.0.3"),
+        {"replies": [reply("NodeFailure", (30, shown))]},
+        hides_addresses=hides,
+    )
+    assert ("10.7.0.3" in heard.asked[0].text) is not hides
+    assert heard.found.verdict.primary.cause == "NodeFailure"
+
+
 def test_an_opinion_is_not_lost_for_a_wish_that_cannot_be_met(put):
     more = {"pattern": "(?=wheel)", "first_line": None, "last_line": None, "file": None}
     heard = put(

@@ -15,6 +15,7 @@ from collections.abc import Coroutine
 from typing import TypeVar
 
 from app.errors import ModelError
+from app.masking import Masks
 from app.reason.budget import Budget
 from app.reason.call import Recorder
 from app.reason.desk import Desk, Endpoint
@@ -50,6 +51,10 @@ class Client:
     ) -> tuple[Answer[F], ...]:
         """Get so many answers, or those of them that fit, at least one; raise ModelError."""
         return self._ask(question, budget, count, temperature)
+
+    def masks(self) -> Masks:
+        """Give masks for what the endpoint may be shown of one log."""
+        return Masks(addresses=self.endpoint.hides_addresses)
 
     def close(self) -> None:
         """Break off what is under way and close the connection."""

@@ -26,7 +26,10 @@ LENGTH = "length"  # what a reply is blamed for that ends at its last token
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A model at its place; `seconds` is for one question, with retries and repair."""
+    """A model at its place; `seconds` is for one question, with retries and repair.
+
+    Where it `hides_addresses`, IP addresses are masked too in what it is shown.
+    """
 
     model: str
     base_url: str = "https://api.openai.com/v1"
@@ -35,6 +38,7 @@ class Endpoint:
     seconds: float = 120.0
     parallel: int = 4
     prices: Prices = Prices()
+    hides_addresses: bool = False
 
     @property
     def place(self) -> str:

@@ -83,7 +83,7 @@ class FailureAgent:
 
     def ask(self, matter: Matter, diagnosis_id: str | None = None) -> Heard:
         """Get an answer; raise ModelError where there is none."""
-        masks = Masks()
+        masks = self._client.masks()
         budget = Budget(self._limits, self._day, diagnosis_id=diagnosis_id, purse=self._purse)
         end = time.monotonic() + self._client.endpoint.seconds
         reply = self._client.ask(self._question(matter, masks), budget).reply

@@ -7,7 +7,6 @@ writes is voted on (`ballot`) and tried (`gates`); code alone decides what becom
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from app.masking import Masks
 from app.reason.ballot import Candidate, Refusal, Sample, elect
 from app.reason.budget import Budget
 from app.reason.client import Client
@@ -53,7 +52,7 @@ def write_filters(
     known: Known = Known(),  # noqa: B008  # a frozen value
 ) -> Written:
     """Ask for filters and keep those that pass; raise ModelError where there is no answer."""
-    masks = Masks()
+    masks = client.masks()
     question = Question(
         purpose=PURPOSE,
         prompt=prompt,

@@ -8,7 +8,6 @@ example in it may tell what a log tells of its owner.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from app.masking import Masks
 from app.reason.budget import Budget
 from app.reason.client import Client
 from app.reason.forms import SignalReply
@@ -43,7 +42,7 @@ def write_signals(
             "cause": Trusted(f"{told.cause}: {told.meaning}"),
             "near": _lines(told.near) or "none is like them\n",
         },
-        masks=Masks(),
+        masks=client.masks(),
         fit=Fit("evidence", lambda room: _lines(tuple(_within(told.evidence, room)))),
     )
     answers = client.ask_several(question, budget, _ANSWERS)

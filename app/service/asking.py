@@ -20,6 +20,7 @@ def asking(settings: Settings, *, keeps_calls: bool = True) -> Asking | None:
             seconds=settings.model_seconds,
             parallel=settings.model_parallel,
             prices=Prices(*(settings.model_prices or (0.0, 0.0))),
+            hides_addresses=settings.model_hides_addresses,
         ),
         limits=Limits(settings.model_tokens, settings.model_day_tokens, settings.model_day_cost),
         prompts=settings.prompts_dir.absolute(),

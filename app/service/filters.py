@@ -167,6 +167,7 @@ class WrittenFilters:
             seconds=settings.model_seconds,
             parallel=settings.model_parallel,
             prices=settings.model_prices or (0.0, 0.0),
+            hides_addresses=settings.model_hides_addresses,
             tokens=settings.model_tokens,
             day_tokens=settings.model_day_tokens,
             day_cost=settings.model_day_cost,

@@ -21,6 +21,7 @@ class Task:
     seconds: float
     parallel: int
     prices: tuple[float, float]
+    hides_addresses: bool
     tokens: int
     day_tokens: int
     day_cost: float

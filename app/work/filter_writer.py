@@ -83,6 +83,7 @@ def _written(
         seconds=task.seconds,
         parallel=task.parallel,
         prices=Prices(*task.prices),
+        hides_addresses=task.hides_addresses,
     )
     limits = Limits(task.tokens, task.day_tokens, task.day_cost)
     record, day = books(task.database)

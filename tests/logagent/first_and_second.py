@@ -128,6 +128,7 @@ class Cluster:
                 seconds=60,
                 parallel=4,
                 prices=(0, 0),
+                hides_addresses=False,
                 tokens=100_000,
                 day_tokens=0,
                 day_cost=0,

@@ -63,6 +63,7 @@ def task(folder: Path, database: str, model: str) -> Task:
         seconds=60,
         parallel=4,
         prices=(0, 0),
+        hides_addresses=False,
         tokens=100_000,
         day_tokens=0,
         day_cost=0,
