@@ -125,12 +125,15 @@ def _began_at(root: Finding, course: Course) -> int:
 
 
 def _failed_again(root: Finding) -> str | None:
-    """Name the GPU that failed for more than one process, where the log shows that."""
-    processes: dict[str | int, set[str]] = {}
+    """Name the GPU that failed for more than one process, where the log shows that.
+
+    Each host has a GPU at the same address.
+    """
+    processes: dict[tuple[str | None, str | int], set[str]] = {}
     for sighting in root.sightings:
         gpu, pid = sighting.facts.get("gpu"), sighting.facts.get("pid")
         if gpu is not None and pid is not None:
-            met = processes.setdefault(pci_address(gpu) or gpu, set())
+            met = processes.setdefault((sighting.line.host, pci_address(gpu) or gpu), set())
             met.add(pid)
             if len(met) > 1:
                 return gpu
