@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from app.detect.detect import Sighted, detect
 from app.detect.signals import Tried, tried
-from app.detect.strangers import as_told, own_jobs
+from app.detect.strangers import as_told, of_others
 from app.detect.survived import OUTLIVED
 from app.judge.account import Event, why_not
 from app.judge.primary import Ranking, rank
@@ -37,10 +37,11 @@ def judged(sighted: Sighted, compiled: Compiled) -> Iterator[str]:
 
 
 def _met(sighted: Sighted, attempt: Attempt, compiled: Compiled) -> Iterator[Tried]:
-    own = own_jobs(sighted.marks)
     lines = [line for line in sighted.log.lines if attempt.holds(line.file, line.number)]
-    for one in tried(lines, compiled):
-        yield replace(one, sighting=as_told(one.sighting, own))
+    met = list(tried(lines, compiled))
+    others = of_others([one.sighting for one in met], sighted.marks)
+    for one in met:
+        yield replace(one, sighting=as_told(one.sighting, others))
 
 
 def _attempt(sighted: Sighted, attempt: Attempt) -> Iterator[str]:

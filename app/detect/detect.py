@@ -24,7 +24,7 @@ from app.detect.recalled import with_recalled
 from app.detect.reported import reported
 from app.detect.routine import without_routine
 from app.detect.signals import is_benign, marks, sight
-from app.detect.strangers import as_told, own_jobs
+from app.detect.strangers import as_told, of_others
 from app.detect.survived import without_survived
 from app.detect.traceback import find_raised
 from app.detect.windows import with_windows
@@ -59,8 +59,9 @@ def look(log: Compressed, compiled: Compiled) -> Sighted:
     """Prove the scan's candidates over the whole log and cut it into attempts."""
     log = _without_quoted_losses(replace(log, lines=bounded(log.lines)), compiled)
     marked = marks(log.lines, compiled)
-    own = own_jobs(marked)
-    on_lines = tuple(as_told(sighting, own) for sighting in sight(log.lines, compiled))
+    on_lines = sight(log.lines, compiled)
+    others = of_others(on_lines, marked)
+    on_lines = tuple(as_told(sighting, others) for sighting in on_lines)
     harmless = partial(is_benign, compiled=compiled)
     raised = find_raised(log.lines, harmless)
     sightings = understand(raised, on_lines, compiled)

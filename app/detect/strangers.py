@@ -1,7 +1,7 @@
-"""Leave out what a scheduler tells of other jobs: its log, and the journal of a node, hold many."""
+"""Leave out what a scheduler or a kernel tells of other jobs, of which their logs hold many."""
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from app.model import Marked, Sighting
@@ -9,17 +9,32 @@ from app.model import Marked, Sighting
 _MOST = 4  # runs that may be in one log; more are those of all that ran on a node
 # JobId=51207   StepId=51207.0   JobId=51207_3(51300), a task of an array and its own number
 _NAMED = re.compile(r"\b(?:Job|Step)I[dD]=(\d+)(?:_(\d+))?(?:\((\d+)\))?")
+_OF_GROUP = re.compile(r"\btask_memcg=/\S*\bjob_(\d+)\b")  # of the process that the kernel killed
+
+Places = Collection[tuple[int, int]]
 
 
-def own_jobs(marks: Iterable[Marked]) -> frozenset[str]:
-    """Give the numbers by which the scheduler knows this job; none where it seems to be many."""
-    found = frozenset(mark.facts["job"] for mark in marks if mark.kind == "job")
-    return found if len(found) <= _MOST else frozenset()
+def of_others(sightings: Sequence[Sighting], marks: Iterable[Marked]) -> Places:
+    """Give the lines that name another job first, where the numbers of this one are known.
+
+    The kernel names the job of a process once, and then tells of its pid.
+    """
+    own = {mark.facts["job"] for mark in marks if mark.kind == "job"}
+    if not own or len(own) > _MOST:
+        return ()
+    others = [s for s in sightings if _names_another(s.line.raw, own)]
+    ended = {(s.signal, s.facts["pid"]) for s in others if "pid" in s.facts}
+    others += [s for s in sightings if (s.signal, s.facts.get("pid")) in ended]
+    return {(s.line.file, s.line.number) for s in others}
 
 
-def as_told(sighting: Sighting, own: Collection[str]) -> Sighting:
-    """Strike what names another job first, where the numbers of this one are known."""
-    named = _NAMED.search(sighting.line.raw)
-    if not own or named is None or not set(named.groups("")).isdisjoint(own):
+def as_told(sighting: Sighting, others: Places) -> Sighting:
+    """Strike what is told of another job."""
+    if (sighting.line.file, sighting.line.number) not in others:
         return sighting
     return replace(sighting, strength="context", doubt="hearsay: of another job", stands=False)
+
+
+def _names_another(text: str, own: Collection[str]) -> bool:
+    named = _NAMED.search(text) or _OF_GROUP.search(text)
+    return named is not None and set(named.groups("")).isdisjoint(own)

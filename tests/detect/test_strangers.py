@@ -1,16 +1,18 @@
-"""What a scheduler tells of another job is not of this one."""
-
-from dataclasses import replace
+"""What a scheduler or a kernel tells of another job is not of this one."""
 
 import pytest
 
-from app.detect.strangers import as_told, own_jobs
+from app.detect.strangers import as_told, of_others
 from app.model import Marked, Sighting
 from tests.small_rules import a_line
 
 
-def stands(text: str, *own: str) -> bool:
-    return as_told(Sighting("preempted", a_line(text=text), "proof", {}), own).stands
+def seen(text: str, number: int = 1, **facts: str) -> Sighting:
+    return Sighting("preempted", a_line(number, text=text), "proof", facts)
+
+
+def jobs(*numbers: str) -> list[Marked]:
+    return [Marked("number", "job", a_line(), facts={"job": number}) for number in numbers]
 
 
 @pytest.mark.parametrize(
@@ -23,19 +25,22 @@ def stands(text: str, *own: str) -> bool:
         ("slurmctld: preempted JobId=91 has been requeued to reclaim resources for JobId=99", True),
         ("slurmctld: preempted JobId=70_3(91) has been requeued", True),
         ("oom_kill event in StepId=70.batch", False),
+        ("oom-kill: oom_memcg=/slurm/job_91,task_memcg=/slurm/uid_1/job_88/step_0,pid=7", False),
+        ("oom-kill: task_memcg=/slurm/uid_1/job_91/step_0,pid=7", True),
         ("the job was preempted", True),
     ],
 )
 def test_what_names_another_job_first_is_struck(text: str, *, is_ours: bool) -> None:
-    assert stands(text, "91") is is_ours
+    sighting = seen(text)
+    assert as_told(sighting, of_others([sighting], jobs("91"))).stands is is_ours
 
 
-def test_where_no_number_is_known_all_stands() -> None:
-    assert stands("slurmctld: preempted JobId=88 has been requeued")
+def test_what_the_kernel_tells_of_the_same_process_goes_with_it() -> None:
+    group = seen("oom-kill: task_memcg=/slurm/uid_1/job_88/step_0,pid=7", 1, pid="7")
+    killed, ours = seen("Killed process 7 (R)", 2, pid="7"), seen("Killed process 8", 3, pid="8")
+    assert of_others([group, killed, ours], jobs("91")) == {(0, 1), (0, 2)}
 
 
-def test_marks_tell_the_numbers_of_the_job() -> None:
-    told = Marked("number", "job", a_line(), facts={"job": "91"})
-    many = [replace(told, facts={"job": str(number)}) for number in range(9)]
-    assert own_jobs(many) == set()
-    assert own_jobs([told, Marked("end", "exit", a_line(), facts={"code": "1"})]) == {"91"}
+@pytest.mark.parametrize("numbers", [(), tuple("abcdefg")])
+def test_where_no_number_is_known_or_too_many_are_all_stands(numbers: tuple[str, ...]) -> None:
+    assert not of_others([seen("preempted JobId=88 has been requeued")], jobs(*numbers))
