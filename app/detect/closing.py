@@ -14,7 +14,7 @@ from app.model import Line, Marked
 
 _MOST_KINDS_BEHIND = 12  # kinds of lines, alike but for their numbers, that may follow the last
 _MOST_ALIKE = 3  # times that the same is said; more is routine
-_DIGITS = re.compile(r"[\dx]*\d[\w.]*")
+_DIGITS = re.compile(r"(?<![\dx])x*\d[\w.]*")
 _MOST_KINDS_BEHIND_WORDS = 10
 _GONE_WRONG = re.compile(
     r"(?<!without )(?<!no )(?<!any )(?<!\b0 )\b"

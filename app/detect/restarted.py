@@ -18,7 +18,7 @@ _FEWEST_READINGS = 3
 _FIRST_LINES = 3
 _MOST_FIRST_LINES = 40
 _FEWEST_WORDS = 2
-_DIGITS = re.compile(r"[\dxa-f]*\d[\dxa-f]*")
+_DIGITS = re.compile(r"(?<![\dxa-f])[xa-f]*\d[\dxa-f]*")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 # Many tracebacks are alike, as are usage texts and codes that native code hands upwards; what
 # stands further in goes on with what another line began.

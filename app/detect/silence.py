@@ -20,7 +20,7 @@ _FIRST_DATE = 1e8
 _HALF_YEAR = 180 * _DAY
 # 02:06:00   DEBUG wrote shard 12   [10:00:44.341] INFO step 5
 _CLOCK = re.compile(r"\W{0,2}(\d\d):(\d\d):(\d\d)(?![:\d])")
-_DIGITS = re.compile(r"[\dxa-f]*\d[\dxa-f]*")
+_DIGITS = re.compile(r"(?<![\dxa-f])[xa-f]*\d[\dxa-f]*")
 _COUNT = re.compile(r"(?<![\d.:/])(\d+) ?(?:/|of) ?(\d+)(?![\d.:/])")
 _ALIKE = 120  # characters that two beats share
 
