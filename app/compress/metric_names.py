@@ -117,8 +117,8 @@ _GOAL = re.compile(
     r"(?:(?:optimization|optimizer|update)[ _-])?(?:steps?|iters?|iterations|updates?)|"
     r"train(?:ing)?[ _-](?:steps|iters|iterations)(?: to)?|config param steps)$"
 )
-# Epoch 1/200, | Ep 1 | epoch 012:
-_EPOCH = re.compile(r"(?:^|[^a-z])(?<!max_)(?<!num_)(?:epoch|ep)$")
+# Epoch 1/200, | Ep 1 | epoch 012: | Epoch(train) [12][ 250/7330]
+_EPOCH = re.compile(r"(?:^|[^a-z])(?<!max_)(?<!num_)(?:epoch|ep)(?:\((?:train|val|test)\))?$")
 
 # grad norm: 0.140 | gnorm=13.9 | gradient-norm 20.0672 | optim/total_grad_norm=0.2101
 _GRAD_NORM = re.compile(

@@ -103,3 +103,10 @@ def test_a_pace_of_the_validation_is_no_step_of_training():
     assert held.series.startswith("eval")
     (trained,) = of_lines(ran.format("train", 50))
     assert not trained.series.startswith("eval")
+
+
+def test_an_epoch_may_say_what_it_is_for():
+    step = "Epoch(train) [{}][{}/600]  lr: 2.0e-04  grad_norm: 4.9  loss: 0.41"
+    first, last = of_lines(step.format(10, 600), step.format(11, 20))
+    assert (last.step, last.counts) == (620, "some epoch")
+    assert first.counts
