@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from app.detect.enclosing import begin_of_the_last, is_of_one, is_of_the_last
-from app.detect.remaining import time_is_up
+from app.detect.remaining import time_is_left, time_is_up
 from app.detect.tracks import evaluates
 from app.model import Line, Point
 
@@ -27,7 +27,7 @@ def has_steps_to_go(points: Sequence[Point]) -> bool:
         return False
     end = counters[-1]
     own = [p for p in counters if (p.file, p.series) == (end.file, end.series)]
-    if end.counts == "epoch" or time_is_up(own):
+    if end.counts == "epoch" or time_is_up(own) or time_is_left(own):
         return not time_is_up(own)
     stride = (end.step or 0) - (own[-2].step or 0) if len(own) > 1 else 1
     return (end.step or 0) + max(1, stride) < (end.total_steps or 0)
@@ -47,8 +47,11 @@ def counted_to_the_end(points: Sequence[Point], lines: Sequence[Line] = ()) -> P
     if len(own) < _FEWEST_STEPS:
         return None
     last = own[-1]
-    if time_is_up([point for point in own if point.series == last.series]):
+    of_last = [point for point in own if point.series == last.series]
+    if time_is_up(of_last):
         return last
+    if time_is_left(of_last):
+        return None
     counters = [point for point in own if point.total_steps is not None and point.file == last.file]
     if counters and _counts_epochs(counters[-1]) and not _is_one_bar(counters):
         counters = [point for point in counters if not _counts_epochs(point)]

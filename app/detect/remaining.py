@@ -17,6 +17,7 @@ _ETA = re.compile(
 )
 _EPOCH = re.compile(r"\bepoch\b\D{0,12}(\d+)", re.IGNORECASE)
 _FEWEST = 10  # readings that show how the expectation goes
+_FEW = 3
 _SLACK = 1.2  # by which it may go up when work is slow
 _MINUTE = 60.0
 
@@ -31,6 +32,14 @@ def time_is_up(own: Sequence[Point]) -> bool:
         return False
     rises = any(later > sooner * _SLACK + _MINUTE for sooner, later in pairwise(left))
     return not rises and _epoch(told[0][1]) != _epoch(told[-1][1])
+
+
+def time_is_left(own: Sequence[Point]) -> bool:
+    """Say whether more than a few strides were left at the last readings of a series."""
+    left = [_eta(point.text) for point in own[-2:]]
+    if len(left) < 2 or left[0] is None or left[1] is None:
+        return False
+    return left[1] > max(_MINUTE, _FEW * abs(left[0] - left[1]))
 
 
 def _eta(text: str) -> float | None:

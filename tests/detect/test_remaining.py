@@ -42,3 +42,10 @@ def test_it_tells_the_last_epoch_from_any_other():
     assert counted_to_the_end(LAST) == LAST[-1]
     assert not has_steps_to_go(LAST)
     assert counted_to_the_end(FIRST) is None
+    assert has_steps_to_go(FIRST)
+
+
+def test_an_hour_to_go_is_no_end_whatever_was_counted_out():
+    full = at(run([0.41] * 20, total=200, seconds=90), text="loss: 0.41 eta: 1:02:11")
+    assert counted_to_the_end(full) is None
+    assert counted_to_the_end(at(full, text="loss: 0.41 eta: 0:00:01"))
