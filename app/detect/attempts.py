@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from app.detect.appended import appended_runs, heads
+from app.detect.reopened import reopened_runs
 from app.detect.restarted import restarted_runs
 from app.model import Attempt, Compressed, Marked, Sighting
 
@@ -31,12 +32,12 @@ def cut(
 ) -> tuple[Attempt, ...]:
     """Give the attempts, first to last; a log without any cut is one attempt."""
     clocks = _Clocks(log)
-    appended = appended_runs(log, marks, sightings)
-    known = _cuts(log, marks, sightings, (appended,))
+    appended, reopened = appended_runs(log, marks, sightings), reopened_runs(log, marks)
+    known = _cuts(log, marks, sightings, (appended, reopened))
     restarted = restarted_runs(log, marks, sightings, heads(known, marks))
     cuts = {
         file: [number for number in own if not clocks.go_back_at(file, number)]
-        for file, own in _cuts(log, marks, sightings, (appended, restarted)).items()
+        for file, own in _cuts(log, marks, sightings, (appended, reopened, restarted)).items()
     }
     spans = [_spans(file.lines, cuts.get(index, ())) for index, file in enumerate(log.files)]
     named = _by_name(log, spans, clocks)

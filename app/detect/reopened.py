@@ -1,0 +1,54 @@
+"""Find where a file begins again, behind an end, in the words in which it began: another run.
+
+A program that is started opens with the same lines each time. One such line proves little, since a
+model that is saved reads its settings again; several in a row do, if they are no part of what a run
+repeats by itself, as ranks do at the start and epochs all the time.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from app.model import Compressed, Line, Marked
+
+_IN_A_ROW = 3
+_HEAD = 40  # lines within which ranks may open one after another
+_FEWEST_WORDS = 2
+_DIGITS = re.compile(r"[\dxa-f]*\d[\dxa-f]*")
+_WORD = re.compile(r"[^\W\d_]{3,}")
+
+
+def reopened_runs(log: Compressed, marks: Iterable[Marked]) -> Mapping[int, list[int]]:
+    """Give the line numbers where a run begins behind an end, by file."""
+    ends: dict[int, int] = {}
+    for mark in marks:
+        if mark.kind == "finished":
+            ends.setdefault(mark.line.file, mark.line.number)
+    metrics = {(point.file, point.number) for point in log.points}
+    lines: dict[int, list[Line]] = defaultdict(list)
+    for line in log.lines:
+        if line.file in ends and (line.file, line.number) not in metrics and _is_telling(line):
+            lines[line.file].append(line)
+    found = {file: _opened_again(end, lines[file]) for file, end in ends.items()}
+    return {file: own for file, own in found.items() if own}
+
+
+def _opened_again(end: int, lines: Sequence[Line]) -> list[int]:
+    kinds = [_kind(line) for line in lines]
+    first = kinds[:_IN_A_ROW]
+    if len(set(first)) == 1:
+        return []
+    opened = [
+        line.number
+        for place, line in enumerate(lines)
+        if line.number > min(end, _HEAD) and kinds[place : place + _IN_A_ROW] == first
+    ]
+    return [] if opened and opened[0] <= end else opened
+
+
+def _is_telling(line: Line) -> bool:
+    return len(_WORD.findall(line.text)) >= _FEWEST_WORDS
+
+
+def _kind(line: Line) -> str:
+    return _DIGITS.sub("#", line.text)

@@ -1,0 +1,37 @@
+"""Files that begin again behind an end."""
+
+from app.detect.reopened import reopened_runs
+from app.model import Compressed, Marked
+from tests.detect.training_runs import line
+
+HEAD = ["loading the settings of run 7", "42 layers of 1024 units", "reading shards from /data/b"]
+STEPS = [f"working on batch {n}" for n in range(60)]
+
+
+def begin(texts, end):
+    """Give where a log with these lines begins again, if a word stands in line `end`."""
+    lines = tuple(line(number, text) for number, text in enumerate(texts, 1))
+    word = Marked("done", "finished", lines[end - 1], "trainer")
+    return reopened_runs(Compressed((), lines, (), ()), [word])
+
+
+def test_three_lines_of_the_head_come_again():
+    texts = [*HEAD, *STEPS, "training is done", *HEAD]
+    assert begin(texts, 64) == {0: [65]}
+
+
+def test_two_of_them_are_read_when_a_model_is_saved():
+    assert begin([*HEAD, *STEPS, "training is done", *HEAD[:2], "saved to out"], 64) == {}
+
+
+def test_what_comes_again_before_the_end_is_no_beginning():
+    assert begin([*HEAD, *STEPS, *HEAD, "training is done", *HEAD], 67) == {}
+
+
+def test_ranks_open_one_after_another():
+    texts = [*HEAD, *HEAD, *STEPS, "training is done", *HEAD]
+    assert begin(texts, 67) == {0: [68]}
+
+
+def test_a_head_of_one_kind_of_line_tells_nothing():
+    assert begin([*STEPS, "training is done", *STEPS], 61) == {}
