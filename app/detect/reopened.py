@@ -8,11 +8,12 @@ repeats by itself, as ranks do at the start and epochs all the time.
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 
 from app.model import Compressed, Line, Marked
 
 _IN_A_ROW = 3
-_HEAD = 40  # lines within which ranks may open one after another
+_HEAD = 40  # lines within which ranks may open one after another, and fewer than a run has
 _FEWEST_WORDS = 2
 _DIGITS = re.compile(r"[\dxa-f]*\d[\dxa-f]*")
 _WORD = re.compile(r"[^\W\d_]{3,}")
@@ -36,14 +37,16 @@ def reopened_runs(log: Compressed, marks: Iterable[Marked]) -> Mapping[int, list
 def _opened_again(end: int, lines: Sequence[Line]) -> list[int]:
     kinds = [_kind(line) for line in lines]
     first = kinds[:_IN_A_ROW]
-    if len(set(first)) == 1:
+    if len(set(first)) <= 1:
         return []
     opened = [
-        line.number
-        for place, line in enumerate(lines)
-        if line.number > min(end, _HEAD) and kinds[place : place + _IN_A_ROW] == first
+        line.number for place, line in enumerate(lines) if kinds[place : place + _IN_A_ROW] == first
     ]
-    return [] if opened and opened[0] <= end else opened
+    behind = [number for number in opened if number > end]
+    if any(_HEAD < number <= end for number in opened):
+        return []
+    apart = pairwise([lines[0].number, *behind])
+    return [] if any(later - sooner < _HEAD for sooner, later in apart) else behind
 
 
 def _is_telling(line: Line) -> bool:

@@ -35,3 +35,7 @@ def test_ranks_open_one_after_another():
 
 def test_a_head_of_one_kind_of_line_tells_nothing():
     assert begin([*STEPS, "training is done", *STEPS], 61) == {}
+
+
+def test_rounds_of_a_few_lines_are_no_runs():
+    assert begin([*HEAD, "training is done"] * 20, 4) == {}
