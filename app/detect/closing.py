@@ -43,6 +43,12 @@ _GOES_ON = re.compile(
 _TRAINS = re.compile(
     r"\b(?:start|begin)(?:s|ned|ed|ning|ing)?\b.{0,20}\b(?:train|fine-?tun|tun)ing\b", re.IGNORECASE
 )
+# training the final model with lr=0.0003   refitting on all folds
+_REFITS = re.compile(
+    r"\b(?:re-?)?(?:train|fine-?tun|fitt?)(?:s|ing) (?:the |a |one )?(?:final|best|full) "
+    r"(?:model|configuration|run)\b|\b(?:refitt?|retrain)(?:s|ing)\b",
+    re.IGNORECASE,
+)
 # [W313 17:16:01.112 CudaIPCTypes.cpp:16]   UserWarning: use y
 _WARNS = re.compile(r"\[W\d{3,4} |\bwarn|Warning\b", re.IGNORECASE)
 _LEAVES = re.compile(r"\b(?:finish|terminat|exit|upload|sync|flush|clos|shut|clean|teardown)", re.I)
@@ -87,10 +93,12 @@ def work_goes_on_behind(word: Line, lines: Sequence[Line]) -> bool:
 
 
 def trains_again_behind(word: Line, lines: Sequence[Line]) -> bool:
-    """Say whether training begins behind a word in the same words as it began before it.
+    """Say whether training begins behind a word: of a last model, or as it began before the word.
 
     Said once it may stand at a wrong place, where a program's two outputs were put together.
     """
+    if any(_REFITS.search(line.text) for line in _behind(word, lines)):
+        return True
     behind = [line for line in _behind(word, lines) if _TRAINS.search(line.text)]
     before = {
         _in_words(line)
@@ -105,7 +113,8 @@ def _is_spoilt(behind: Sequence[Line]) -> bool:
 
 
 def _goes_on(behind: Sequence[Line]) -> bool:
-    return any(_GOES_ON.search(line.text) and not _LEAVES.search(line.text) for line in behind)
+    work = any(_GOES_ON.search(line.text) and not _LEAVES.search(line.text) for line in behind)
+    return work or any(_REFITS.search(line.text) for line in behind)
 
 
 def _behind(word: Line, lines: Sequence[Line]) -> list[Line]:

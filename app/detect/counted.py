@@ -49,7 +49,7 @@ def counted_to_the_end(points: Sequence[Point], lines: Sequence[Line] = ()) -> P
     last = own[-1]
     of_last = [point for point in own if point.series == last.series]
     if time_is_up(of_last):
-        return last
+        return None if _counts_a_part(last) else last
     if time_is_left(of_last):
         return None
     counters = [point for point in own if point.total_steps is not None and point.file == last.file]

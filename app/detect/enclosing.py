@@ -14,7 +14,9 @@ from itertools import takewhile
 from app.model import Line
 
 _Told = tuple[int, int]  # which one, and the line that says it
+_Count = tuple[str, int]  # of what, and how many
 _ONE_OF = re.compile(
+    r"(?P<of_other>\b(?:zero|pipeline|pipe|pp|parallel|optimizer)[ _:-]{1,2})?"
     r"\b(?P<kind>fold|stage|phase|seed|trial|round|cycle|repeat|repetition|experiment)"
     r"(?: (?:no\.?|number|index))?[ #:=_-]{0,3}[\[(]?(?P<one>\d{1,5}) ?(?:/|of|out of) ?"
     r"(?P<all>\d{1,5})\b",
@@ -26,21 +28,22 @@ _FEWEST = 2
 
 def is_of_one(text: str) -> bool:
     """Say whether a line names one of several trainings, and not the last."""
-    told = _read(text)
-    return told is not None and told[1] < told[2]
+    return any(one < of for _, one, of in _read(text))
 
 
 def is_of_the_last(text: str) -> bool:
     """Say whether a line names the last of several trainings."""
     told = _read(text)
-    return told is not None and told[1] == told[2]
+    return bool(told) and all(one == of for _, one, of in told)
 
 
 def more_are_to_come(file: int, lines: Sequence[Line]) -> bool:
     """Say whether a file ends within one of several trainings, and not within the last."""
+    counts = _counts(file, lines)
+    nested = _told_together(counts)
     return any(
-        _reached(told) < of and (kind in _IN_TURN or _vary(told))
-        for (kind, of), told in _counts(file, lines).items()
+        _reached(told) < of and (kind in _IN_TURN or _vary(told) or (kind, of) in nested)
+        for (kind, of), told in counts.items()
     )
 
 
@@ -52,13 +55,18 @@ def begin_of_the_last(file: int, lines: Sequence[Line]) -> int:
     return max(_begin(told) for told in counts.values())
 
 
-def _counts(file: int, lines: Sequence[Line]) -> Mapping[tuple[str, int], list[_Told]]:
-    counts: dict[tuple[str, int], list[_Told]] = defaultdict(list)
+def _counts(file: int, lines: Sequence[Line]) -> Mapping[_Count, list[_Told]]:
+    counts: dict[_Count, list[_Told]] = defaultdict(list)
     for line in lines:
-        if line.file == file and (found := _read(line.text)) is not None:
-            kind, one, of = found
+        for kind, one, of in _read(line.text) if line.file == file else ():
             counts[kind, of].append((one, line.number))
     return counts
+
+
+def _told_together(counts: Mapping[_Count, Sequence[_Told]]) -> set[_Count]:
+    """Give the counts that share a line with one that goes up: all of them go round in this job."""
+    going = {number for told in counts.values() if _vary(told) for _, number in told}
+    return {count for count, told in counts.items() if any(number in going for _, number in told)}
 
 
 def _vary(told: Sequence[_Told]) -> bool:
@@ -78,9 +86,11 @@ def _begin(told: Sequence[_Told]) -> int:
     return min(number for _, number in takewhile(lambda one: one[0] == last, reversed(told)))
 
 
-def _read(text: str) -> tuple[str, int, int] | None:
-    found = _ONE_OF.search(text)
-    if found is None:
-        return None
-    one, of = int(found["one"]), int(found["all"])
-    return (found["kind"].lower(), one, of) if of >= _FEWEST and one <= of else None
+def _read(text: str) -> list[tuple[str, int, int]]:
+    """Give what a line counts, which may be several: `seed 1/3, fold 5/5`."""
+    told = (
+        (found["kind"].lower(), int(found["one"]), int(found["all"]))
+        for found in _ONE_OF.finditer(text)
+        if not found["of_other"]
+    )
+    return [(kind, one, of) for kind, one, of in told if of >= _FEWEST and one <= of]

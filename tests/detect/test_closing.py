@@ -139,3 +139,17 @@ def test_a_kill_behind_a_word_takes_it_back_and_a_crash_on_leaving_does_not(code
         Marked("exit", "exit", line(53, f"ended with {code}"), facts={"code": code}),
     ]
     assert ending(told, [], [word]).finished == finished
+
+
+@pytest.mark.parametrize(
+    ("text", "finished"),
+    [
+        ("training the final model with lr=0.0003", None),
+        ("refitting the best configuration", None),
+        ("trained the final model", "trainer"),
+    ],
+)
+def test_a_last_model_may_be_trained_behind_a_word(text, finished):
+    word, behind = line(50, "search finished"), line(52, text)
+    told = [Marked("word", "finished", word, "trainer")]
+    assert ending(told, STEPS, [word, behind]).finished == finished

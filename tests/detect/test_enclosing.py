@@ -52,3 +52,17 @@ def test_the_last_begins_where_its_number_is_first_told():
     assert begin_of_the_last(0, told(*folds[:2])) == 0
     assert begin_of_the_last(0, told("fold 0/2", "fold 1/2")) == 2
     assert begin_of_the_last(0, told("seed 2/2")) == 0
+
+
+@pytest.mark.parametrize("outer_first", [True, False])
+def test_counts_told_together_go_round_in_one_job(outer_first):
+    def both(seed, fold):
+        return ", ".join([f"seed {seed}/3", f"fold {fold}/2"][:: 1 if outer_first else -1])
+
+    assert more_are_to_come(0, told(both(1, 1), both(1, 2)))
+    assert not is_of_the_last(both(1, 2))
+    assert not more_are_to_come(0, told(*(both(s, f) for s in (1, 2, 3) for f in (1, 2))))
+
+
+def test_stages_of_a_pipeline_or_of_zero_are_no_trainings():
+    assert not more_are_to_come(0, told("ZeRO stage 1/3", "pipeline stage 0/4: layers 0-7"))

@@ -1,5 +1,7 @@
 """The time that a trainer expects to need, told beside its steps."""
 
+from dataclasses import replace
+
 from app.detect.counted import counted_to_the_end, has_steps_to_go
 from app.detect.remaining import time_is_up
 from tests.detect.training_runs import at, run
@@ -49,3 +51,8 @@ def test_an_hour_to_go_is_no_end_whatever_was_counted_out():
     full = at(run([0.41] * 20, total=200, seconds=90), text="loss: 0.41 eta: 1:02:11")
     assert counted_to_the_end(full) is None
     assert counted_to_the_end(at(full, text="loss: 0.41 eta: 0:00:01"))
+
+
+def test_the_time_left_of_a_warm_up_is_none_of_the_job():
+    warm_up = [replace(point, series=f"warmup {point.series}") for point in LAST]
+    assert counted_to_the_end(warm_up) is None
