@@ -15,6 +15,7 @@ from app.rulebook.relation import Link, Relation
 _LAST_SHARE, _LAST_SECONDS = 0.05, 30.0
 
 _TAKEN_OFF = frozenset({"Preempted", "TimeLimitExceeded"})
+_OF_THE_SCRIPT = frozenset({"AttributeError", "KeyError", "TypeError", "ValueError"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,8 @@ def _weighs_enough(by: Event, event: Event) -> bool:
 
     What is weaker never explains a proof, and an echo explains echoes only. Three things are apart:
     what knows not why it ended takes any reason, even one in plain words; a job that was taken off
-    went down from then on, however loudly; what repeats the words of others weighs what they do.
+    went down from then on, however loudly, but for the bugs of its script; what repeats the words
+    of others weighs what they do.
     """
     culprit, finding = by.finding, event.finding
     if finding.strength == "echo":
@@ -82,7 +84,8 @@ def _weighs_enough(by: Event, event: Event) -> bool:
         return culprit.strength != "echo" or culprit.general
     if culprit.strength == "echo":
         return False
-    if culprit.strength == "clue" and culprit.cause in _TAKEN_OFF:
+    taken_off = culprit.strength == "clue" and culprit.cause in _TAKEN_OFF
+    if taken_off and finding.cause not in _OF_THE_SCRIPT:
         return finding.strength != "proof" or _began_before(by, event)
     return culprit.strength == "proof" or finding.strength != "proof"
 

@@ -100,11 +100,19 @@ def test_plain_words_explain_no_error_that_names_itself() -> None:
 
 
 def test_a_job_that_was_taken_off_went_down_from_then_on_however_loudly() -> None:
-    book = rules(preempted=LATER, cancelled=LATER)
-    error = found("KeyError", a_line(5))
+    book = rules(preempted={"if_earlier": ["Host"]}, cancelled={"if_earlier": ["Host"]})
+    error = found("Host", a_line(5))
     assert accounts(found("Preempted", a_line(4), "clue"), error, book)
     assert not accounts(found("Preempted", a_line(6), "clue"), error, book)
     assert not accounts(found("Cancelled", a_line(4), "clue"), error, book)
+
+
+@pytest.mark.parametrize(("strength", "explains"), [("clue", False), ("proof", True)])
+def test_it_takes_proof_of_being_taken_off_to_explain_an_error_of_the_script(
+    strength: Strength, explains: bool
+) -> None:
+    taken = found("Preempted", a_line(4), strength)
+    assert accounts(taken, found("KeyError", a_line(5)), rules(preempted=LATER)) is explains
 
 
 def test_an_edge_to_other_ranks_needs_the_order_where_the_ranks_are_unknown() -> None:
