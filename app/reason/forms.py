@@ -136,9 +136,12 @@ class SignalReply(Reply):
         return self
 
 
-FORMS: Mapping[str, type[Reply]] = {
-    form.__name__: form for form in (OpinionReply, FiltersReply, SignalReply)
+OF_PROMPT: Mapping[str, type[Reply]] = {
+    "failure_agent": OpinionReply,
+    "log_agent": FiltersReply,
+    "rule_writer": SignalReply,
 }
+FORMS: Mapping[str, type[Reply]] = {form.__name__: form for form in OF_PROMPT.values()}
 
 
 def opinion_among(causes: Collection[str], *, last: bool = False) -> type[OpinionReply]:

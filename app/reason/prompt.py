@@ -20,7 +20,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints, ValidationError
 
 from app.errors import RulebookError, RuleError
-from app.reason.forms import FORMS, Reply
+from app.reason.forms import FORMS, OF_PROMPT, Reply
 from app.rulebook.form import Form, Name, Sentence
 from app.rulebook.places import Document, read
 from app.rulebook.wording import in_words, meant
@@ -142,14 +142,17 @@ def _read(path: Path, faults: list[RuleError]) -> Prompt:
         *others, last = (document.fault(at, told) for at, told in in_words(error.errors()))
         faults += others
         raise last from error
-    faults += _faults(form, document)
+    faults += _faults(path.stem, form, document)
     return Prompt(path.stem, form, document)
 
 
-def _faults(form: PromptForm, document: Document) -> Iterator[RuleError]:
+def _faults(name_of_file: str, form: PromptForm, document: Document) -> Iterator[RuleError]:
+    wanted = OF_PROMPT.get(name_of_file)
     if form.answers not in FORMS:
         told = f"no form is called {form.answers}{meant(form.answers, list(FORMS))}"
         yield document.fault(("answers",), told)
+    elif wanted is not None and form.answers != wanted.__name__:
+        yield document.fault(("answers",), f"{name_of_file} is answered by {wanted.__name__}")
     used: set[str] = set()
     for part, text in (("system", form.system), ("prompt", form.prompt)):
         for found in _VARIABLE.finditer(text):

@@ -45,12 +45,6 @@ class Question(Generic[F]):
     fit: Fit | None = None
     lenient: type[F] | None = None
 
-    def __post_init__(self) -> None:
-        """Refuse a form that the prompt does not ask for."""
-        if not issubclass(self.form, self.prompt.answers):
-            told = f"the reply is read as {self.form.__name__}"
-            raise self.prompt.document.fault(("answers",), told)
-
     def filled(self, room_tokens: int, share: float = 1.0) -> Messages:
         """Write the question into so many tokens; the variable that may shrink takes a share.
 

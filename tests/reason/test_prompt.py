@@ -50,6 +50,13 @@ def test_a_shipped_prompt_renders_with_its_variables_and_says_that_logs_are_data
     assert prompt.answers is FORMS[prompt.form.answers]
 
 
+def test_a_prompt_of_the_product_has_the_form_of_answer_that_is_read(tmp_path: Path) -> None:
+    (tmp_path / "log_agent.yaml").write_text(_TEXT)
+    assert faults(tmp_path) == [
+        f"{tmp_path}/log_agent.yaml:5: log_agent is answered by FiltersReply"
+    ]
+
+
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_prompt_speaks_calmly(name: str) -> None:
     form = SHIPPED[name].form
