@@ -9,9 +9,11 @@ from dataclasses import replace
 
 from app.compress.cut import cut
 from app.errors import ModelError, SourceError, StoreError
+from app.incident import Snippet
 from app.judge.admissible import Grounds
 from app.judge.in_doubt import in_doubt
 from app.judge.opinion import Weighed, weigh
+from app.memory.snippet import with_quotes
 from app.model import Diagnosis, Line, Plan
 from app.opinion import Asked, Opinion, Quoted
 from app.pipeline import Case
@@ -68,6 +70,7 @@ def consult(
         first,
         verdict=weighed.verdict,
         plan=_plan(weighed, case),
+        snippet=_snippet(weighed, first.snippet),
         method=weighed.method,
         opinion=weighed.opinion,
         asked=asked,
@@ -99,6 +102,13 @@ def _grounded(heard: Heard, case: Case, files: "_Files") -> Opinion:
         {*case.compiled.rulebook.causes, *OUTCOMES},
     )
     return Opinion(reply.cause, reply.confidence, standing, reply.against, struck)
+
+
+def _snippet(weighed: Weighed, told: Snippet) -> Snippet:
+    """Take what memory is to keep: where a model named the cause, the lines that it quotes too."""
+    if weighed.opinion.weight != "names":
+        return told
+    return with_quotes(told, [quote.text for quote in weighed.opinion.quotes])
 
 
 def _plan(weighed: Weighed, case: Case) -> Plan:

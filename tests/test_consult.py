@@ -109,6 +109,7 @@ def test_a_failure_that_no_rule_knows_is_named_with_its_line_and_without_a_resta
         "model",
     )
     assert heard.found.verdict.evidence[0].text == "the great wheel of hall 7 came off its shaft"
+    assert heard.found.snippet.lines[0].startswith("the great wheel of hall # came off")
     assert heard.found.plan.action == "restart"  # the rules' cordon, softened
     assert not heard.found.plan.restart
     assert (heard.found.plan.targets, heard.found.plan.commands) == ((), ())

@@ -81,6 +81,11 @@ def snippet(
     return Snippet(tuple(dict.fromkeys((*first, *_distinct(echoes, hosts, _ECHOES)))))
 
 
+def with_quotes(told: Snippet, quotes: Iterable[str]) -> Snippet:
+    """Put before it what a model quoted, which may be all that shows a failure no rule knows."""
+    return Snippet(tuple(dict.fromkeys((*_distinct(quotes, (), _OWN), *told.lines))))
+
+
 def complaints(lines: Sequence[Line]) -> list[str]:
     """Give the lines that speak of trouble, one of each kind: what says most first, then the last.
 
