@@ -1,6 +1,6 @@
 """What a person's word on an answer amounts to."""
 
-from app.errors import UsageError
+from app.errors import NotReady, UsageError
 from app.model import Action
 from app.rulebook.rulebook import OUTCOMES, Rulebook
 from app.rulebook.wording import meant
@@ -23,7 +23,8 @@ def weighed(
 ) -> Given:
     """Say which cause is right, and what the answer did wrong; raise UsageError.
 
-    What the right cause advises is that of its file; a signal may have advised otherwise.
+    Raises NotReady for a yes to an answer that a model may still change. What the right cause
+    advises is that of its file; a signal may have advised otherwise.
     """
     if len(note) > LONGEST_NOTE:
         raise UsageError(f"a note has at most {LONGEST_NOTE} characters, not {len(note)}")
@@ -46,6 +47,10 @@ def weighed(
 
 def _right(verdict: Word, cause: str | None, said: Said, book: Rulebook) -> str:
     if verdict == "confirm":
+        if not said.is_final:
+            raise NotReady(
+                f"{said.cause} is not the last word: a model is being asked; confirm it afterwards"
+            )
         if cause not in (None, said.cause):
             raise UsageError(f"the answer is {said.cause}; to say {cause}, correct it")
         return said.cause

@@ -44,6 +44,7 @@ from app.store.job_types import JobTypes
 from app.store.kept import KeptLogs
 from app.store.lock import FolderLock
 from app.store.migrate import migrate
+from app.store.outcome import is_refining
 from app.store.refining import Refining
 from app.store.retention import Retention
 from app.store.threads import StoreThreads
@@ -54,7 +55,7 @@ from app.work.crew import Crew, State
 from app.work.durable import URGENT, Durable
 from app.work.lane import Lane
 from app.work.presence import Presence
-from app.work.second import Second, is_refining
+from app.work.second import Second
 from app.work.timings import Timings
 
 _SWEEP_SECONDS = 3600
@@ -252,9 +253,9 @@ class Service:
         """Tell every change of status and progress; the last one is the end."""
         async for state in self.crew.watch(id):
             yield state
-        if is_refining(await self.find(id)):
+        if is_refining((await self.find(id)).answer):
             yield State("refining", 1.0)
-        while is_refining(await self.find(id)):
+        while is_refining((await self.find(id)).answer):
             await asyncio.sleep(_REFINING_GLANCE_SECONDS)
         yield State((await self.find(id)).status, 1.0)
 

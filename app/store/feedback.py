@@ -15,6 +15,7 @@ from app.errors import NotReady
 from app.store.database import transaction
 from app.store.feedback_tables import FeedbackRow as Row
 from app.store.incidents import confirm
+from app.store.outcome import is_refining
 from app.store.tables import DiagnosisRow
 
 Word = Literal["confirm", "correct"]
@@ -31,6 +32,7 @@ class Said:
     rules: str
     action: str
     restart: bool
+    is_final: bool = True  # no better answer is still being worked on
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +90,16 @@ class Feedbacks:
         """Read what an answer says; raise NotReady where there is none."""
         query = select(
             DiagnosisRow.status, DiagnosisRow.cause, DiagnosisRow.method,
-            DiagnosisRow.rules, DiagnosisRow.action, DiagnosisRow.restart,
+            DiagnosisRow.rules, DiagnosisRow.action, DiagnosisRow.restart, DiagnosisRow.answer,
         ).where(DiagnosisRow.id == diagnosis_id[:32])  # fmt: skip
         with transaction(self._engine) as connection:
             row = connection.execute(query).one_or_none()
         if row is None or row[0] != "complete":
             raise NotReady(f"diagnosis {diagnosis_id[:64]} has no answer that could be right")
-        return Said(row[1] or "", row[2] or "rules", row[3] or "", row[4] or "", bool(row[5]))
+        return Said(
+            row[1] or "", row[2] or "rules", row[3] or "", row[4] or "", bool(row[5]),
+            is_final=not is_refining(row[6]),
+        )  # fmt: skip
 
     def add(self, given: Given) -> Feedback:
         """Keep a word, and confirm the incident by it; raise NotReady for what is gone."""

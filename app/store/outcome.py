@@ -1,11 +1,14 @@
 """How a diagnosis ended: with an answer, or with a fault. Light, since every worker imports it."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from app.incident import Snippet
 from app.model import Job
 from app.written import Seen
+
+_HEAD = 200  # characters of an answer, among which its status stands
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,3 +61,10 @@ class Fault:
     kind: str
     status: int
     detail: str
+
+
+def is_refining(answer: str | None) -> bool:
+    """Say whether an answer, as JSON, is one that a better one is still being worked on for."""
+    if answer is None or '"refining"' not in answer[:_HEAD]:  # most are not, and need no reading
+        return False
+    return bool(json.loads(answer).get("status") == "refining")

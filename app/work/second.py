@@ -16,7 +16,7 @@ import structlog
 
 from app.errors import FirstFaultError, NotFound
 from app.store.diagnoses import Diagnoses, Record, Request
-from app.store.outcome import Fault, Outcome
+from app.store.outcome import Fault, Outcome, is_refining
 from app.store.refining import Refining
 from app.store.threads import StoreThreads
 from app.work import journal, worker
@@ -27,7 +27,6 @@ from app.work.timings import Timings
 
 _KIND = "refine"
 _AHEAD = 2
-_HEAD = 200  # characters of an answer, among which its status stands
 _GIVEN_UP = Fault("GivenUp", 500, "the call failed; the log of the service tells more")
 _WHY = "a language model was asked"
 
@@ -69,7 +68,7 @@ class Second:
     async def begin(self, id: str) -> None:
         """Have an answer refined if it says that it will be; the same answer only once."""
         record = await self._threads.insist(self._diagnoses.find, id)
-        if is_refining(record):
+        if is_refining(record.answer):
             told = (id, str(record.revision))
             await self._durable.entrust(_KIND, ":".join(told), *told, priority=USUAL)
 
@@ -81,14 +80,14 @@ class Second:
                 continue
             with contextlib.suppress(NotFound):
                 record = await self._threads.run(self._diagnoses.find, id)
-                if record.revision == int(revision) and is_refining(record):
+                if record.revision == int(revision) and is_refining(record.answer):
                     await self._keep(record, _GIVEN_UP)
             self._settled.add(call)
 
     async def _refine(self, id: str, revision: str) -> None:
         request = await self._threads.insist(self._diagnoses.request, id)
         record = await self._threads.insist(self._diagnoses.find, id)
-        if request is None or record.revision != int(revision) or not is_refining(record):
+        if request is None or record.revision != int(revision) or not is_refining(record.answer):
             await self._announce(id)  # a step that was broken off behind its last line
             return
         with journal.about(id, request.request_id):
@@ -136,14 +135,6 @@ class Second:
         self.results["changed"] += 1
         log.info("refined", diagnosis_id=record.id, cause=result.cause, method=result.method)
         return True
-
-
-def is_refining(record: Record) -> bool:
-    """Say whether a better answer is still being worked on."""
-    answer = record.answer
-    if answer is None or '"refining"' not in answer[:_HEAD]:  # most are not, and need no reading
-        return False
-    return bool(json.loads(answer).get("status") == "refining")
 
 
 def completed(answer: str, detail: str) -> str:

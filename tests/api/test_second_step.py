@@ -40,6 +40,8 @@ def test_the_first_answer_is_there_at_once_and_the_better_one_replaces_it(tmp_pa
         first = asked(client, DARK)
         assert (first["status"], first["primary"]["cause"]) == ("refining", "Unknown")
         assert first["method"] == "rules"
+        yes = client.post(f"/v1/diagnoses/{first['id']}/feedback", json={"verdict": "confirm"})
+        assert (yes.status_code, "not the last word" in yes.text) == (409, True)
         events = client.get(f"/v1/diagnoses/{first['id']}/events").text
         assert events.index('"status":"refining"') < events.index("event: end")
         better = refined(client, first["id"])
