@@ -116,6 +116,11 @@ class Point:
     text: str = ""
     counts: Literal["", "epoch", "some epoch", "epochs", "all"] = ""
 
+    @property
+    def evaluates(self) -> bool:
+        """Whether it was read in an evaluation, and says nothing of how far training came."""
+        return self.series.startswith("eval")
+
 
 @dataclass(frozen=True, slots=True)
 class Compressed:

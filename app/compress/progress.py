@@ -50,7 +50,7 @@ def _sentences(own: Sequence[Point]) -> list[str]:
     for name, value in _QUANTITIES:
         readings = [(point, at) for point in own if (at := value(point)) is not None]
         if len(readings) > 1:
-            of_what = f"{name} of evaluation" if own[0].series.startswith("eval") else name
+            of_what = f"{name} of evaluation" if own[0].evaluates else name
             told.append(_sentence(of_what, readings))
     return told
 

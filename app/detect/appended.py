@@ -32,7 +32,7 @@ def appended_runs(
         of_file[mark.line.file].append(mark)
     points: dict[int, list[Point]] = defaultdict(list)
     for point in log.points:
-        if not point.series.startswith("eval"):
+        if not point.evaluates:
             points[point.file].append(point)
     lines: dict[int, list[Line]] = defaultdict(list)
     for line in log.lines:

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 from app.detect.enclosing import begin_of_the_last, is_of_one, is_of_the_last
 from app.detect.remaining import time_is_left, time_is_up
-from app.detect.tracks import evaluates
 from app.model import Line, Point
 
 _SHARE_OF_A_STRIDE = 0.05  # of the total; what is printed more seldom tells too little
@@ -22,7 +21,7 @@ _OF_A_PART = re.compile(r"\b(?:warm-?up|fold|sanity|calibrat\w+|auto-?tun\w+|dry
 
 def has_steps_to_go(points: Sequence[Point]) -> bool:
     """Say whether the last counter of steps stands where more than its usual stride is left."""
-    counters = [point for point in points if point.total_steps and not evaluates(point)]
+    counters = [point for point in points if point.total_steps and not point.evaluates]
     if not counters or (not counters[-1].counts and _counts_epochs(counters[-1])):
         return False
     end = counters[-1]
@@ -41,7 +40,7 @@ def counted_to_the_end(points: Sequence[Point], lines: Sequence[Line] = ()) -> P
     A bar that is drawn anew for each epoch proves nothing; such bars show a loss, name the epoch,
     or were seen to begin again. Nor does a counter behind which another one goes on with a loss.
     """
-    own = [point for point in points if point.step is not None and not evaluates(point)]
+    own = [point for point in points if point.step is not None and not point.evaluates]
     begin = begin_of_the_last(own[-1].file, lines) if own else 0
     own = [point for point in own if point.file != own[-1].file or point.number >= begin]
     if len(own) < _FEWEST_STEPS:
@@ -96,7 +95,7 @@ def may_go_on(end: Point) -> bool:
 def is_of_other_work(end: Point, points: Sequence[Point]) -> bool:
     """Say whether a full bar may be of the data or of one epoch: no loss was told with it."""
     return "bar" in end.series and not any(
-        point.loss is not None and not evaluates(point) for point in points
+        point.loss is not None and not point.evaluates for point in points
     )
 
 

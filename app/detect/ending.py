@@ -31,7 +31,6 @@ from app.detect.counted import (
 from app.detect.enclosing import more_are_to_come
 from app.detect.parts import speaks_for_a_part
 from app.detect.repeated import in_words, routine
-from app.detect.tracks import evaluates
 from app.model import EndGrade, Ending, Line, Marked, Point
 
 _GRADES = ("stage", "sign", "hint", "wrapper", "trainer")
@@ -60,7 +59,7 @@ def ending(marks: Sequence[Marked], points: Sequence[Point], lines: Sequence[Lin
         and in_words(mark) not in often
         and not _is_void(mark, marks, points, lines, None)
     ]
-    trains = any(point.loss is not None and not evaluates(point) for point in points)
+    trains = any(point.loss is not None and not point.evaluates for point in points)
     first, last = closing(signs, lines, trains=trains) or (None, None)
     return Ending("hint", last, None, first) if last else told
 
@@ -165,7 +164,7 @@ def _steps_after(line: Line, points: Sequence[Point]) -> set[int | str]:
 
     A loss without a number of its step is one as well.
     """
-    own = [point for point in points if point.file == line.file and not evaluates(point)]
+    own = [point for point in points if point.file == line.file and not point.evaluates]
     known = {point.series for point in own if point.number <= line.number}
     return {
         point.text if point.step is None else point.step
@@ -179,7 +178,7 @@ def _counts_anew_behind(word: Line, points: Sequence[Point]) -> bool:
     """Say whether a series with a loss begins from a low step again: another run."""
     highest: dict[str, int] = {}
     for point in points:
-        if point.file != word.file or point.step is None or point.loss is None or evaluates(point):
+        if point.file != word.file or point.step is None or point.loss is None or point.evaluates:
             continue
         if point.number <= word.number:
             highest[point.series] = max(highest.get(point.series, 0), point.step)
@@ -203,7 +202,7 @@ def _said_after(counted: Point, marks: Sequence[Marked], points: Sequence[Point]
     evaluated = (
         line_of(point)
         for point in reversed(points)
-        if evaluates(point)
+        if point.evaluates
         and point.loss is not None
         and point.file == counted.file
         and point.number > counted.number

@@ -8,7 +8,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from app.detect.tracks import evaluates
 from app.model import Ending, Line, Marked, Point, Sighting
 
 _WORKS = re.compile(
@@ -59,7 +58,7 @@ def _under_way(
     """Give the last line of work that neither an end nor a result follows."""
     found = word if _WORKS.search(word.text) else None
     own = [point for point in points if point.file == word.file]
-    known = {point.series for point in own if point.number <= word.number and not evaluates(point)}
+    known = {point.series for point in own if point.number <= word.number and not point.evaluates}
     counted = {point.number: point for point in own if point.series not in known}
     for line in _between(word, lines, points, until):
         point = counted.get(line.number)
@@ -84,7 +83,7 @@ def _between(
     last = float("inf") if until is None else until
     known = {line.number: line for line in lines if line.file == word.file}
     for point in points:
-        if point.file == word.file and evaluates(point):
+        if point.file == word.file and point.evaluates:
             read = Line(point.file, point.number, raw=point.text, text=point.text, time=point.time)
             known.setdefault(point.number, read)
     return [known[number] for number in sorted(known) if word.number < number < last]

@@ -7,7 +7,6 @@ somebody tells of a failed exit that is not of the part itself.
 import re
 from collections.abc import Sequence
 
-from app.detect.tracks import evaluates
 from app.model import Line, Point
 
 # [lm] training done.   vocoder: step 20/400   lm-1  | saved
@@ -47,7 +46,7 @@ def _has_open_peers(name: str, file: int, points: Sequence[Point]) -> bool:
         for point in points
         if point.total_steps
         and point.file == file
-        and not evaluates(point)
+        and not point.evaluates
         and (other := _name(point.text)) not in ("", name)
     }
     return any((point.step or 0) + 1 < (point.total_steps or 0) for point in last.values())

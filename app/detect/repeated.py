@@ -12,7 +12,6 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 
 from app.detect.counted import has_steps_to_go
-from app.detect.tracks import evaluates
 from app.model import Line, Marked, Point
 
 _DIGITS = re.compile(r"[0-9]+(?:\.[0-9]+)?")
@@ -60,7 +59,7 @@ def _trains_between(first: Line, last: Line, points: Sequence[Point]) -> bool:
         point.file == first.file
         and first.number < point.number < last.number
         and (point.step is not None or point.loss is not None)
-        and not evaluates(point)
+        and not point.evaluates
         for point in points
     )
 

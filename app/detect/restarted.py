@@ -41,7 +41,7 @@ def restarted_runs(
     deaths = _by_file([*_proofs(sightings), *_failures(marks)])
     steps: dict[int, list[Point]] = defaultdict(list)
     for point in log.points:
-        if point.step is not None and not point.series.startswith("eval"):
+        if point.step is not None and not point.evaluates:
             steps[point.file].append(point)
     lines: dict[int, list[Line]] = defaultdict(list)
     for line in log.lines:

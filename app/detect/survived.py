@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from heapq import merge
 from typing import Literal
 
-from app.detect.tracks import evaluates
 from app.model import Line, Point, Sighting
 from app.rulebook.compiled import Compiled
 
@@ -86,7 +85,7 @@ class _Steps:
     def __init__(self, points: Sequence[Point]) -> None:
         self._of: dict[int, dict[int | None, list[Point]]] = defaultdict(lambda: defaultdict(list))
         for point in sorted(points, key=lambda point: -point.number):
-            if point.step is not None or (point.loss is not None and not evaluates(point)):
+            if point.step is not None or (point.loss is not None and not point.evaluates):
                 self._of[point.file][point.rank].append(point)
         self._own: dict[tuple[int, int | None, bool], int] = {}
         self._onward: dict[tuple[int, int | None, int], _Onward] = {}
@@ -144,7 +143,7 @@ class _Steps:
         if key not in self._onward:
             of_rank = self._of[file]
             trained = (
-                [point for point in of_rank[own] if not evaluates(point)]
+                [point for point in of_rank[own] if not point.evaluates]
                 for own in (of_rank if rank is None else (rank,))
             )
             self._onward[key] = _walked_back(_merged(trained), count)

@@ -43,16 +43,11 @@ class Track:
         return self.points[begin:]
 
 
-def evaluates(point: Point) -> bool:
-    """Say whether a reading is of an evaluation, not of training."""
-    return point.series.startswith("eval")
-
-
 def tracks(points: Sequence[Point]) -> tuple[Track, ...]:
     """Give the series of training, evaluations left out."""
     by_series: dict[tuple[int, int | None, str], list[Point]] = {}
     for point in points:
-        if not evaluates(point):
+        if not point.evaluates:
             by_series.setdefault((point.file, point.rank, point.series), []).append(point)
     return tuple(Track(tuple(own)) for own in by_series.values())
 

@@ -134,7 +134,7 @@ def _tells_an_end(text: str) -> bool:
 
 def _is_short_of_its_total(points: Sequence[Point]) -> bool:
     """Say whether more readings were to come: the next one would not lie beyond the total."""
-    counted = [p for p in points if p.total_steps and not p.series.startswith("eval")]
+    counted = [p for p in points if p.total_steps and not p.evaluates]
     if not counted:
         return False
     end = counted[-1]
