@@ -6,13 +6,15 @@ and only the verdict at the end weighs it all.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from app.compress.log import Glance, LineReading, compress
 from app.compress.volume import tokens_of
+from app.detect.detect import met
 from app.detect.findings import fill
-from app.detect.signals import marks, sight, standing
+from app.detect.signals import marks, standing
 from app.errors import SourceError
 from app.model import Diagnosis, Job, Line, Marked, Prefix
 from app.pipeline import Limits, Watch, judged
@@ -22,7 +24,8 @@ from app.read.terminal import clean
 from app.rulebook.compiled import Compiled
 
 _ENDED_QUIET_SECONDS = 20.0  # after a line that says how the job ended
-_MOST_HITS = 200  # lines of one block that are looked at
+_MOST_HITS = 200  # lines of one block that met a probe and are looked at
+_LAST_LINES = 400  # of a block, which may be the midst of a traceback
 _MOST_EXAMPLES = 3  # of new kinds
 _COUNTED_SECONDS = 5.0  # between two counts of what the log would take
 
@@ -89,6 +92,7 @@ class _Watcher:
     compiled: Compiled
     read: Callable[[str], Prefix]
     tell: Tell
+    _recent: deque[Line] = field(default_factory=lambda: deque(maxlen=2 * _LAST_LINES))
     _told: set[str] = field(default_factory=set)
     _faults: list[Fault] = field(default_factory=list)
     _examples: list[str] = field(default_factory=list)
@@ -101,13 +105,15 @@ class _Watcher:
         """Look at one block; tell what is urgent now, the rest from time to time."""
         self._last = glance
         lines = list(self._lines(glance))
-        self._faults += self._first_faults(lines)
-        ended = [mark for mark in marks(lines, self.compiled) if _ends(mark)]
+        self._recent += lines
+        marked = marks(lines, self.compiled)
+        self._faults += self._first_faults(marked)
+        ended = [mark for mark in marked if _ends(mark)]
         if ended:
             self._ending = ended[-1].line
             self.following.quiet_seconds = min(self.following.quiet_seconds, _ENDED_QUIET_SECONDS)
         self._new += len(glance.new)
-        hit = {line.number for line in lines}
+        hit = {line.number for line in lines if line.met}
         for index in glance.new:
             if len(self._examples) < _MOST_EXAMPLES and glance.first_number + index not in hit:
                 self._examples.append(_text(glance, index))
@@ -132,24 +138,26 @@ class _Watcher:
         self.tell(news)
 
     def _lines(self, glance: Glance) -> Iterator[Line]:
-        """Give the lines that a probe meets, the first ones of a block."""
+        """Give of a block the first lines that a probe meets, and the last ones in any case."""
         hits: dict[int, list[int]] = {}
         found = glance.scanned
         for index, probe in zip(found.hit_lines.tolist(), found.hit_probes.tolist(), strict=True):
             if index in hits or len(hits) < _MOST_HITS:
                 hits.setdefault(index, []).append(probe)
-        for index, probes in hits.items():
+        last = range(max(0, found.lines - _LAST_LINES), found.lines)
+        for index in sorted({*hits, *last}):
             for piece in clean(_text(glance, index)):
                 prefix = self.read(piece)
                 number = glance.first_number + index
                 yield Line(
                     0, number, piece, piece[prefix.end :], prefix.rank, prefix.host, prefix.time,
-                    prefix.stream, tuple(probes),
+                    prefix.stream, tuple(hits.get(index, ())),
                 )  # fmt: skip
 
-    def _first_faults(self, lines: list[Line]) -> Iterator[Fault]:
+    def _first_faults(self, marked: Sequence[Marked]) -> Iterator[Fault]:
+        """Tell what the latest lines show for the first time; a traceback may span two blocks."""
         book = self.compiled.rulebook
-        for one in standing(sight(lines, self.compiled)):
+        for one in standing(met(tuple(self._recent), marked, self.compiled)):
             if one.strength in ("proof", "clue") and one.signal not in self._told:
                 self._told.add(one.signal)
                 signal = book.signal_named[one.signal]

@@ -54,6 +54,24 @@ def test_first_faults_are_told_as_they_come(log):
     assert (fault.cause, fault.line.number) == (ORBIT.cause, log.wanted[-1])
 
 
+def test_an_exception_is_told_although_its_traceback_comes_in_two_parts(tmp_path):
+    path = tmp_path / "job.log"
+    head = 'Traceback (most recent call last):\n  File "train.py", line 61, in main\n'
+    path.write_text("step 1 loss 2.0\n" + head)
+
+    def later():
+        time.sleep(0.15)
+        with path.open("a") as file:
+            file.write("    x = batch['pump']\nKeyError: 'pump'\n")
+
+    thread = threading.Thread(target=later)
+    thread.start()
+    _, news = followed(path)
+    thread.join()
+    (fault,) = [fault for one in news for fault in one.faults]
+    assert (fault.cause, fault.line.raw) == ("KeyError", "KeyError: 'pump'")
+
+
 def test_with_the_filters_of_its_type_hardly_anything_is_left(log):
     _, bare = followed(log.path)
     _, filtered = followed(log.path, COMPILED.with_written(FILTERS))

@@ -25,7 +25,10 @@ def followed(
     path = one_file(paths)
     page = Page(sys.stderr)
     following = Following(path, quiet_seconds)
-    page.line(f"following {path}; Ctrl-C for the verdict, which comes after ", _span(quiet_seconds))
+    there = "" if path.exists() else ", which is not there yet"
+    page.line(
+        f"following {path}{there}; Ctrl-C for the verdict, which comes after ", _span(quiet_seconds)
+    )
     with _interrupted(following):
         return follow(
             str(path),

@@ -59,15 +59,22 @@ def look(log: Compressed, compiled: Compiled) -> Sighted:
     """Prove the scan's candidates over the whole log and cut it into attempts."""
     log = _without_quoted_losses(replace(log, lines=bounded(log.lines)), compiled)
     marked = marks(log.lines, compiled)
-    on_lines = sight(log.lines, compiled)
+    sightings = met(log.lines, marked, compiled)
+    return Sighted(log, sightings, marked, cut(log, marked, sightings), locate(log.lines, marked))
+
+
+def met(
+    lines: Sequence[Line], marked: Sequence[Marked], compiled: Compiled
+) -> tuple[Sighting, ...]:
+    """Find the signals that lines meet, and what the exceptions mean that were raised on them."""
+    on_lines = sight(lines, compiled)
     others = of_others(on_lines, marked)
     on_lines = tuple(as_told(sighting, others) for sighting in on_lines)
     harmless = partial(is_benign, compiled=compiled)
-    raised = find_raised(log.lines, harmless)
+    raised = find_raised(lines, harmless)
     sightings = understand(raised, on_lines, compiled)
-    mentioned = find_mentioned(log.lines, raised, harmless)
-    sightings = understand_mentioned(mentioned, sightings, compiled)
-    return Sighted(log, sightings, marked, cut(log, marked, sightings), locate(log.lines, marked))
+    mentioned = find_mentioned(lines, raised, harmless)
+    return understand_mentioned(mentioned, sightings, compiled)
 
 
 def _without_quoted_losses(log: Compressed, compiled: Compiled) -> Compressed:

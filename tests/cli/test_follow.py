@@ -61,4 +61,5 @@ def test_a_file_that_never_comes_is_one_clear_line(firstfault, tmp_path):
     path = tmp_path / "no.log"
     told = firstfault("diagnose", "--follow", "--quiet", "0", path)
     assert told.status == 2
+    assert "no.log, which is not there yet" in told.err
     assert told.err.splitlines()[-1] == f"firstfault: {path}: no such file"
