@@ -23,9 +23,13 @@ def of_others(sightings: Sequence[Sighting], marks: Iterable[Marked]) -> Places:
     if not own or len(own) > _MOST:
         return ()
     others = [s for s in sightings if _names_another(s.line.raw, own)]
-    ended = {(s.signal, s.facts["pid"]) for s in others if "pid" in s.facts}
-    others += [s for s in sightings if (s.signal, s.facts.get("pid")) in ended]
+    ended = {_process(s) for s in others if "pid" in s.facts}
+    others += [s for s in sightings if _process(s) in ended]
     return {(s.line.file, s.line.number) for s in others}
+
+
+def _process(sighting: Sighting) -> tuple[str, str | None, str | None]:
+    return sighting.signal, sighting.line.host, sighting.facts.get("pid")
 
 
 def as_told(sighting: Sighting, others: Places) -> Sighting:

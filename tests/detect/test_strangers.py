@@ -1,5 +1,7 @@
 """What a scheduler or a kernel tells of another job is not of this one."""
 
+from dataclasses import replace
+
 import pytest
 
 from app.detect.strangers import as_told, of_others
@@ -39,6 +41,13 @@ def test_what_the_kernel_tells_of_the_same_process_goes_with_it() -> None:
     group = seen("oom-kill: task_memcg=/slurm/uid_1/job_88/step_0,pid=7", 1, pid="7")
     killed, ours = seen("Killed process 7 (R)", 2, pid="7"), seen("Killed process 8", 3, pid="8")
     assert of_others([group, killed, ours], jobs("91")) == {(0, 1), (0, 2)}
+
+
+def test_a_process_of_another_host_may_have_the_same_number() -> None:
+    group = seen("oom-kill: task_memcg=/slurm/uid_1/job_88/step_0,pid=7", 1, pid="7")
+    ours = seen("Killed process 7 (python)", 2, pid="7")
+    ours = replace(ours, line=replace(ours.line, host="gn-2"))
+    assert of_others([group, ours], jobs("91")) == {(0, 1)}
 
 
 @pytest.mark.parametrize("numbers", [(), tuple("abcdefg")])
