@@ -26,6 +26,7 @@ Action = Literal[
     "none",
 ]
 EndGrade = Literal["trainer", "wrapper", "hint", "sign", "stage"]
+OUTLIVED = "more steps stand behind it"  # the doubt of a proof that training may have survived
 
 _BY_SIGKILL = ("9", "SIGKILL", "Killed", "killed", "-9", "137")
 

@@ -11,11 +11,10 @@ from dataclasses import replace
 from app.detect.detect import Sighted, detect
 from app.detect.signals import Tried, tried
 from app.detect.strangers import as_told, of_others
-from app.detect.survived import OUTLIVED
 from app.judge.account import Event, why_not
 from app.judge.primary import Ranking, rank
 from app.judge.verdict import judge
-from app.model import Attempt, Detected, Ending, Finding, Job, Sighting, Verdict
+from app.model import OUTLIVED, Attempt, Detected, Ending, Finding, Job, Sighting, Verdict
 from app.rulebook.compiled import Compiled
 
 _MOST_REFUSED = 12

@@ -8,8 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from app.detect.survived import OUTLIVED
-from app.model import Sighting
+from app.model import OUTLIVED, Sighting
 
 _OFTEN = 3
 

@@ -15,10 +15,9 @@ from dataclasses import dataclass, replace
 from heapq import merge
 from typing import Literal
 
-from app.model import Line, Point, Sighting
+from app.model import OUTLIVED, Line, Point, Sighting
 from app.rulebook.compiled import Compiled
 
-OUTLIVED = "more steps stand behind it"  # the doubt of a proof that training may have survived
 _GONE_ON = 5  # different steps after an error that show it did no harm
 _UNBUFFERED = 100  # steps, of which a buffer of 8 KiB (Python's, and stdio's of 4) holds no more
 _GRACE = 1800.0  # seconds; schedulers give less from their notice to the end

@@ -3,7 +3,7 @@
 import re
 
 from app.judge.primary import Ranking
-from app.model import Detected, Finding, Job, Line
+from app.model import OUTLIVED, Detected, Finding, Job, Line
 from app.rulebook.cause import KNOW_NOT_WHY
 from app.rulebook.rulebook import Rulebook
 
@@ -19,8 +19,8 @@ def is_completed(detected: Detected, ranking: Ranking, rulebook: Rulebook, job: 
 
     The trainer's word stands unless something beats it, or the scheduler objects and work was under
     way behind it. A wrapper's word, and what merely looks like an end, need a log without faults
-    and a scheduler that does not object. Where only the scheduler says so, nothing proven may speak
-    against it.
+    and a scheduler that does not object; the word outweighs what many steps followed. Where only
+    the scheduler says so, nothing proven may speak against it.
     """
     roots = [root for root in ranking.roots if root.strength != "echo"]
     if detected.ending.finished == "trainer":
@@ -32,8 +32,13 @@ def is_completed(detected: Detected, ranking: Ranking, rulebook: Rulebook, job: 
     if scheduler_agrees(job):
         return not any(root.strength == "proof" for root in roots)
     if detected.ending.finished == "wrapper":
-        return not roots
+        return all(map(_was_outlived, roots))
     return detected.ending.finished == "hint" and not ranking.roots
+
+
+def _was_outlived(root: Finding) -> bool:
+    """Say whether many steps followed all that was told of it."""
+    return all(sighting.doubt == OUTLIVED for sighting in root.sightings)
 
 
 def scheduler_agrees(job: Job) -> bool:
