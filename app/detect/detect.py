@@ -97,7 +97,8 @@ def detect(sighted: Sighted, attempt: Attempt, compiled: Compiled, job: Job) -> 
     own = with_windows(shown, own_points, compiled)
     ended = exits(own_marks)
     lines = [line for line in log.lines if attempt.holds(line.file, line.number)]
-    end = ending(own_marks, own_points, _without_asides(lines, shown, compiled))
+    heard = _without_asides(lines, shown, compiled)
+    end = ending(own_marks, own_points, heard, log.lines)
     own = with_last_words(own, own_points, ended, end, compiled)
     end = with_onward(end, lines, own_points, own_marks, own)
     finished = end.finished == "trainer"

@@ -22,8 +22,21 @@ _ONE_OF = re.compile(
     r"(?P<all>\d{1,5})\b",
     re.IGNORECASE,
 )
+# === Adapter 2/5 ===   Ensemble member 2/5
+_HEADING = re.compile(
+    r"^\W*(?P<kind>[a-z]+(?: [a-z]+)?) (?P<one>\d{1,3}) ?(?:/|of) ?(?P<all>\d{1,3})\W*$",
+    re.IGNORECASE,
+)
+# what one training, or its start, counts
+_OF_ONE_RUN = re.compile(
+    r"\b(?:epochs?|steps?|iter\w*|batch\w*|shards?|files?|chunks?|samples?|episodes?|workers?|ranks?|"
+    r"nodes?|gpus?|process\w*|pods?|replicas?|attempts?|retry|retries|try|tries|restarts?|load\w*|"
+    r"download\w*|read\w*|check\w*|test\w*|eval\w*|val\w*|sav\w*|page|blocks?|layers?)\b",
+    re.IGNORECASE,
+)
 _IN_TURN = ("stage", "phase", "round", "cycle")  # of a fold or a trial there may be a job each
 _FEWEST = 2
+_HEAD = 3  # lines before the first step
 
 
 def is_of_one(text: str) -> bool:
@@ -37,13 +50,23 @@ def is_of_the_last(text: str) -> bool:
     return bool(told) and all(one == of for _, one, of in told)
 
 
-def more_are_to_come(file: int, lines: Sequence[Line]) -> bool:
-    """Say whether a file ends within one of several trainings, and not within the last."""
-    counts = _counts(file, lines)
+def more_are_to_come(file: int, lines: Sequence[Line], whole: Sequence[Line] = ()) -> bool:
+    """Say whether a file ends within one of several trainings, and not within the last.
+
+    Each of them may have been taken for an attempt of its own, with its own `lines` from the first
+    step on; that they follow each other shows in the `whole` log.
+    """
+    numbers = [line.number for line in lines if line.file == file]
+    headed = [line for line in whole if numbers and 0 < numbers[0] - line.number <= _HEAD]
+    counts = _counts(file, [*headed, *lines])
+    if not counts:
+        return False
     nested = _told_together(counts)
+    everywhere = _counts(file, whole or lines)
     return any(
-        _reached(told) < of and (kind in _IN_TURN or _vary(told) or (kind, of) in nested)
-        for (kind, of), told in counts.items()
+        _reached(told) < count[1]
+        and (count[0] in _IN_TURN or _vary(everywhere[count]) or count in nested)
+        for count, told in counts.items()
     )
 
 
@@ -93,4 +116,14 @@ def _read(text: str) -> list[tuple[str, int, int]]:
         for found in _ONE_OF.finditer(text)
         if not found["of_other"]
     )
-    return [(kind, one, of) for kind, one, of in told if of >= _FEWEST and one <= of]
+    counts = [(kind, one, of) for kind, one, of in told if of >= _FEWEST and one <= of]
+    return counts or _read_heading(text)
+
+
+def _read_heading(text: str) -> list[tuple[str, int, int]]:
+    """Give what a line counts that says nothing else, if it is nothing that a training counts."""
+    found = _HEADING.match(text)
+    if found is None or _OF_ONE_RUN.search(found["kind"]):
+        return []
+    one, of = int(found["one"]), int(found["all"])
+    return [(found["kind"].lower(), one, of)] if of >= _FEWEST and one <= of else []

@@ -39,15 +39,20 @@ _GOES_ON = 3  # steps after an end mark that take its word away; one does for a 
 _BEGUN = 0.5  # the share of the highest step below which a counter began anew
 
 
-def ending(marks: Sequence[Marked], points: Sequence[Point], lines: Sequence[Line] = ()) -> Ending:
-    """Weigh the end marks of one attempt; `lines` are its kept lines."""
+def ending(
+    marks: Sequence[Marked],
+    points: Sequence[Point],
+    lines: Sequence[Line] = (),
+    whole: Sequence[Line] = (),
+) -> Ending:
+    """Weigh the end marks of one attempt; `lines` are its kept lines, `whole` those of the log."""
     told = _told(marks, points, lines)
     if told.finished == "hint" and _is_in_the_midst(told.line, points, lines):
         told = Ending(failed=told.failed)
     if told.line is not None and trains_again_behind(told.line, lines):
         return Ending(failed=told.failed)
     file = told.line.file if told.line else points[-1].file if points else 0
-    if told.finished is not None and more_are_to_come(file, lines):
+    if told.finished is not None and more_are_to_come(file, lines, whole):
         return Ending(failed=told.failed)
     if told.finished is not None or told.failed is not None or has_steps_to_go(points):
         return told

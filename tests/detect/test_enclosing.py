@@ -66,3 +66,24 @@ def test_counts_told_together_go_round_in_one_job(outer_first):
 
 def test_stages_of_a_pipeline_or_of_zero_are_no_trainings():
     assert not more_are_to_come(0, told("ZeRO stage 1/3", "pipeline stage 0/4: layers 0-7"))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "more"),
+    [
+        ("=== Adapter 1/5", "=== Adapter 2/5", True),
+        ("Ensemble member 1 of 3", "Ensemble member 2 of 3", True),
+        ("=== Adapter 1/2", "=== Adapter 2/2", False),
+        ("Epoch 1/5", "Epoch 2/5", False),
+        ("Loading shard 1/5", "Loading shard 2/5", False),
+        ("adapter 1/5 is fast", "adapter 2/5 is fast", False),
+    ],
+)
+def test_a_heading_may_count_what_nobody_thought_of(first, second, more):
+    assert more_are_to_come(0, told(first, second)) is more
+
+
+def test_a_heading_may_stand_before_the_attempt_that_it_opens():
+    whole = told("Run 1/5", "loss 2.1", "Run 2/5", "loss 2.2", "loss 2.1", "loss 2.0", "loss 1.9")
+    assert more_are_to_come(0, whole[3:], whole)
+    assert not more_are_to_come(0, whole[6:], whole)
