@@ -20,7 +20,7 @@ _BEFORE_QUIETLY = re.compile(rf"(?i)\b{_RUN}\b")
 _BEHIND = re.compile(
     rf"(?i)^.{{0,60}}?\b(?:(?:of|in|from|by|during) (?:the |our |an? )?{_RUN}\b"
     r"|\d+ times? (?:before|already|so far)\b"
-    r"|not (?:a )?(?:part of|in|used by) (?:this|the|our) (?:job|run|allocation)\b)"
+    r"|not (?:a )?(?:part of|in|used by) (?:this|the|our) (?:job|run|allocation)\b|not ours\b)"
 )
 # sample 3 (decoded): 'My dmesg says …   {"prompt": "…
 _QUOTE = re.compile(

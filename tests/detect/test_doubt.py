@@ -159,6 +159,7 @@ def test_a_sighting_tells_what_words_weakened_it() -> None:
         "INFO config: {'restarts': 2, 'note': 'seen in an earlier attempt: pump 7 leaks'}",
         "pump 7 leaks during the previous attempt",
         "pump 7 leaks, not part of this job",
+        "pump 7 leaks by the wall, not ours",
         "pump 7 leaks 2 times before",
         "INFO sample 3 (decoded): 'Who can help? My log says pump 7 leaks, since Monday'",
         'prompt: "it says pump 7 leaks',
