@@ -6,20 +6,20 @@ rules and labelled logs that the service itself does not hold. A diagnosis never
 
 import asyncio
 import contextlib
-import json
 import sys
 import time
-from dataclasses import asdict
 
 import structlog
 
 from app.errors import StoreError
+from app.service.asking import asking
 from app.settings import Settings
 from app.store.filters import Filters, KeptFilter
 from app.store.job_types import JobTypes, Noted
 from app.store.threads import StoreThreads
+from app.work.asking import Asking
 from app.work.durable import PATIENT, Durable, Kind
-from app.work.filter_task import Report, Task
+from app.work.filter_task import REPORT, TASK, Report, Task
 from app.written import JobType, Seen
 
 _WRITE = "write_filters"
@@ -46,6 +46,7 @@ class WrittenFilters:
         self.written = 0
         self.refused = 0
         self._settings = settings
+        self._asking = asking(settings)
         self._filters = filters
         self._types = types
         self._threads = threads
@@ -109,13 +110,15 @@ class WrittenFilters:
             )
 
     async def _have_written(self, noted: Noted) -> None:
-        if noted.wants_filters and self._settings.model and self._settings.filters:
+        if noted.wants_filters and self._asking and self._settings.filters:
             told = (noted.job_type, str(noted.writings))
             await self._durable.entrust(_WRITE, ":".join(told), *told, priority=PATIENT)
 
     async def _write(self, job_type: str, writing: str) -> None:
         """Write the filters of a type; a writing that is done already changes nothing."""
-        report = await self._report(self._task(job_type, int(writing)))
+        if self._asking is None:  # no model is configured any more
+            return
+        report = await self._report(self._task(job_type, int(writing), self._asking))
         self.written += len(report.kept)
         self.refused += report.refused
         self._remembered = (0.0, ())
@@ -137,7 +140,7 @@ class WrittenFilters:
             start_new_session=True,  # Ctrl-C is for the service, with which it ends
         )
         try:
-            order = json.dumps(asdict(task)).encode() + b"\n"  # not in view: it holds a key
+            order = TASK.dump_json(task) + b"\n"  # not in view: it holds a key
             told, _ = await asyncio.wait_for(process.communicate(order), seconds)
         except TimeoutError:
             return Report(fault=f"nothing came of it within {seconds:g} seconds")
@@ -147,29 +150,17 @@ class WrittenFilters:
             await process.wait()
         if not told.endswith(b"\n"):
             return Report(fault=f"its process ended with status {process.returncode}")
-        return Report(**json.loads(told))
+        return REPORT.validate_json(told)
 
-    def _task(self, job_type: str, writing: int) -> Task:
+    def _task(self, job_type: str, writing: int, asking: Asking) -> Task:
         settings = self._settings
-        key = settings.model_api_key
         return Task(
             job_type=job_type,
             writing=writing,
+            asking=asking,
             database=settings.database,
-            rules=str(settings.rules_dir.absolute()),
-            learned=str(settings.learned_dir.absolute()),
-            prompts=str(settings.prompts_dir.absolute()),
-            fixtures=str(settings.fixtures_dir.absolute()),
-            model=settings.model or "",
-            base_url=settings.model_base_url,
-            api_key=key.get_secret_value() if key else None,
-            context_tokens=settings.model_context_tokens,
-            seconds=settings.model_seconds,
-            parallel=settings.model_parallel,
-            prices=settings.model_prices or (0.0, 0.0),
-            hides_addresses=settings.model_hides_addresses,
-            tokens=settings.model_tokens,
-            day_tokens=settings.model_day_tokens,
-            day_cost=settings.model_day_cost,
+            rules=settings.rules_dir.absolute(),
+            learned=settings.learned_dir.absolute(),
+            fixtures=settings.fixtures_dir.absolute(),
             answers=settings.filter_answers,
         )

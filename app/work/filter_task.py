@@ -1,6 +1,11 @@
-"""What the writer of filters is told, and what it tells; light, since the service imports it."""
+"""What the writer of filters is told, and what it tells."""
 
 from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import TypeAdapter
+
+from app.work.asking import Asking
 
 
 @dataclass(frozen=True, slots=True)
@@ -9,22 +14,11 @@ class Task:
 
     job_type: str
     writing: int
+    asking: Asking
     database: str
-    rules: str
-    learned: str
-    prompts: str
-    fixtures: str
-    model: str
-    base_url: str
-    api_key: str | None
-    context_tokens: int
-    seconds: float
-    parallel: int
-    prices: tuple[float, float]
-    hides_addresses: bool
-    tokens: int
-    day_tokens: int
-    day_cost: float
+    rules: Path
+    learned: Path
+    fixtures: Path
     answers: int
 
 
@@ -36,3 +30,7 @@ class Report:
     refused: int = 0
     reasons: tuple[str, ...] = ()
     fault: str | None = None
+
+
+TASK = TypeAdapter(Task)
+REPORT = TypeAdapter(Report)

@@ -5,17 +5,13 @@ keeps, it keeps in the database, once a writing, so it may be started again at a
 model gives no answer the writing counts as done, and the next one comes after the usual pause.
 """
 
-import json
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
-from pathlib import Path
 
 from app.errors import FirstFaultError, ModelError
-from app.reason.budget import Budget, Limits, Prices
+from app.reason.budget import Budget
 from app.reason.client import Client
-from app.reason.desk import Endpoint
 from app.reason.gates import Evidence
 from app.reason.log_agent import PROMPT, Known, Written, write_filters
 from app.reason.prompt import Prompts
@@ -25,7 +21,7 @@ from app.store.filters import Filters
 from app.store.job_types import JobTypes, Material
 from app.work.asking import books
 from app.work.evidence import evidence_of_rules, evidence_of_stories
-from app.work.filter_task import Report, Task
+from app.work.filter_task import REPORT, TASK, Report, Task
 
 _NICENESS = 15
 _MOST_REASONS = 5
@@ -38,13 +34,13 @@ def write(task: Task) -> Report:
     material = types.material(task.job_type)
     if material is None or material.writings != task.writing:
         return Report()  # done before
-    prompts = Prompts(Path(task.prompts))
-    author = f"{task.model} {PROMPT}/{prompts[PROMPT].form.version}"
+    prompts = Prompts(task.asking.prompts)
+    author = f"{task.asking.endpoint.model} {PROMPT}/{prompts[PROMPT].form.version}"
     filters = Filters(engine)
     known = _known(filters, task.job_type)
     evidence = [
-        *evidence_of_rules(load(Path(task.rules), learned=Path(task.learned))),
-        *evidence_of_stories(Path(task.fixtures)),
+        *evidence_of_rules(load(task.rules, learned=task.learned)),
+        *evidence_of_stories(task.fixtures),
         *(Evidence(text, origin) for text, origin in filters.confirmed_lines()),
     ]
     try:
@@ -75,19 +71,9 @@ def _written(
     known: Known,
     prompts: Prompts,
 ) -> Written:
-    endpoint = Endpoint(
-        model=task.model,
-        base_url=task.base_url,
-        api_key=task.api_key,
-        context_tokens=task.context_tokens,
-        seconds=task.seconds,
-        parallel=task.parallel,
-        prices=Prices(*task.prices),
-        hides_addresses=task.hides_addresses,
-    )
-    limits = Limits(task.tokens, task.day_tokens, task.day_cost)
-    record, day = books(task.database)
-    client = Client(endpoint, record)
+    asking = task.asking
+    record, day = books(asking.database)
+    client = Client(asking.endpoint, record)
     try:
         return write_filters(
             task.job_type,
@@ -95,7 +81,7 @@ def _written(
             evidence,
             client,
             prompts[PROMPT],
-            Budget(limits, day, diagnosis_id=material.diagnosis_id),
+            Budget(asking.limits, day, diagnosis_id=material.diagnosis_id),
             task.answers,
             known,
         )
@@ -106,13 +92,12 @@ def _written(
 def main() -> None:
     """Read the task, write, and tell; what fails is told and ends the process."""
     os.nice(_NICENESS)
-    told = json.loads(sys.stdin.readline())
-    task = Task(**{**told, "prices": tuple(told["prices"])})
+    task = TASK.validate_json(sys.stdin.readline())
     try:
         report, status = write(task), 0
     except FirstFaultError as error:
         report, status = Report(fault=str(error)), error.exit_code
-    sys.stdout.write(json.dumps(asdict(report)) + "\n")
+    sys.stdout.write(REPORT.dump_json(report).decode() + "\n")
     sys.stdout.flush()
     os._exit(status)  # not waiting for the thread of the client
 

@@ -104,8 +104,6 @@ class _Server(socketserver.ThreadingUnixStreamServer):
     def _answer(self, question: dict[str, object]) -> str:
         if question["do"] == "state":
             return json.dumps(asdict(self._memory.state))
-        if question["do"] == "rebuild":
-            return json.dumps({"count": self._memory.rebuild()})
         if question["do"] == "catch_up":
             return json.dumps({"count": self._memory.catch_up()})
         most, but = question["most"], question.get("but")

@@ -1,7 +1,7 @@
 """Ask the keeper of memory, from any process: one line of JSON there, one back, over a socket.
 
-A diagnosis does not wait for its precedents: where the keeper is slow, busy with a rebuild or
-gone, the answer is that there are none, with the reason.
+A diagnosis does not wait for its precedents: where the keeper is slow, busy or gone, the answer is
+that there are none, with the reason.
 """
 
 import json
@@ -24,7 +24,7 @@ log = structlog.get_logger()
 class Question(TypedDict, total=False):
     """What a line to the keeper says."""
 
-    do: Literal["nearest", "search", "rebuild", "catch_up", "state"]
+    do: Literal["nearest", "search", "catch_up", "state"]
     lines: list[str]
     text: str
     most: int
@@ -68,10 +68,6 @@ class Recall:
             return recalled(self._ask({"do": "search", "text": text, "most": most}))
         except StoreError as error:
             return Recalled(note=str(error))
-
-    def rebuild(self) -> int:
-        """Have the index made anew; raise StoreError."""
-        return int(json.loads(self._ask({"do": "rebuild"}))["count"])
 
     def catch_up(self) -> int:
         """Have what is new taken in now; raise StoreError."""

@@ -14,6 +14,8 @@ from sqlalchemy import Engine
 
 from app.model import Job
 from app.pipeline import Case, Limits, examine
+from app.reason.budget import Limits as Spendable
+from app.reason.desk import Endpoint
 from app.reason.fake import FakeModel
 from app.reason.script import Script
 from app.rulebook.compiled import Compiled
@@ -23,6 +25,7 @@ from app.store.filters import Filters
 from app.store.job_types import JobTypes, Noted
 from app.store.migrate import migrate
 from app.token_count import tokens
+from app.work.asking import Asking
 from app.work.filter_task import Report, Task
 from app.work.filter_writer import write as write_filters
 from app.work.typed import Typed
@@ -117,21 +120,15 @@ class Cluster:
                 job_type=noted.job_type,
                 writing=noted.writings,
                 database=self._url,
-                rules=str(ROOT / "rules"),
-                learned=str(ROOT / "rules.learned"),
-                prompts=str(ROOT / "prompts"),
-                fixtures=str(ROOT / "fixtures"),
-                model="fake",
-                base_url=model,
-                api_key=None,
-                context_tokens=32_768,
-                seconds=60,
-                parallel=4,
-                prices=(0, 0),
-                hides_addresses=False,
-                tokens=100_000,
-                day_tokens=0,
-                day_cost=0,
+                rules=ROOT / "rules",
+                learned=ROOT / "rules.learned",
+                fixtures=ROOT / "fixtures",
+                asking=Asking(
+                    Endpoint(model="fake", base_url=model, seconds=60),
+                    Spendable(tokens=100_000),
+                    ROOT / "prompts",
+                    self._url,
+                ),
                 answers=5,
             )  # fmt: skip
         )

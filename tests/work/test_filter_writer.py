@@ -5,12 +5,15 @@ from pathlib import Path
 import pytest
 
 from app.learn.draft import draft
+from app.reason.budget import Limits
+from app.reason.desk import Endpoint
 from app.reason.fake import FakeModel
 from app.reason.forms import SignalReply
 from app.reason.script import Script
 from app.store.database import connect
 from app.store.job_types import JobTypes
 from app.store.migrate import migrate
+from app.work.asking import Asking
 from app.work.filter_task import Task
 from app.work.filter_writer import write
 from app.written import Kind, Seen, Volume
@@ -52,21 +55,15 @@ def task(folder: Path, database: str, model: str) -> Task:
         job_type="hall",
         writing=0,
         database=database,
-        rules=str(write_rules(folder / "rules")),
-        learned=str(folder / "learned"),
-        prompts=str(FOLDER),
-        fixtures=str(folder / "fixtures"),
-        model="fake",
-        base_url=model,
-        api_key=None,
-        context_tokens=32_768,
-        seconds=60,
-        parallel=4,
-        prices=(0, 0),
-        hides_addresses=False,
-        tokens=100_000,
-        day_tokens=0,
-        day_cost=0,
+        rules=write_rules(folder / "rules"),
+        learned=folder / "learned",
+        fixtures=folder / "fixtures",
+        asking=Asking(
+            Endpoint(model="fake", base_url=model, seconds=60),
+            Limits(tokens=100_000),
+            FOLDER,
+            database,
+        ),
         answers=3,
     )
 
