@@ -5,6 +5,7 @@ what was accepted survives a power cut. Transactions are begun by us and not by 
 would run the statements of a migration outside of any transaction.
 """
 
+import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -27,7 +28,9 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from app.errors import StoreError, UsageError
 
 _CLOCK = select(func.extract("epoch", func.clock_timestamp()))
-_PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=10000", "foreign_keys=ON")
+_BUSY_SECONDS = 10.0
+_PRAGMAS = (f"busy_timeout={_BUSY_SECONDS * 1000:.0f}", "synchronous=FULL", "foreign_keys=ON")
+_GLANCE_SECONDS = 0.02
 
 
 _turns: WeakKeyDictionary[Engine, Lock] = WeakKeyDictionary()
@@ -79,7 +82,22 @@ def _prepare_sqlite(connection: _SqliteConnection, _record: object) -> None:
     cursor = connection.cursor()
     for pragma in _PRAGMAS:
         cursor.execute(f"PRAGMA {pragma}")
+    _write_ahead(cursor)
     cursor.close()
+
+
+def _write_ahead(cursor: _Cursor) -> None:
+    """Turn on the write-ahead log; while another process sets the file up, SQLite does not wait."""
+    end = time.monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                raise
+            time.sleep(_GLANCE_SECONDS)
+        else:
+            return
 
 
 def _begin_sqlite(connection: Connection) -> None:
