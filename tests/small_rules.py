@@ -134,7 +134,7 @@ def a_mark(name: str, kind: str, match: str | Sequence[str], **fields: object) -
     return MarkForm.model_validate({"name": name, "kind": kind, "match": match, **fields})
 
 
-def benign(match: str, unless: str | None = None) -> BenignForm:
+def benign(match: str, unless: str | Sequence[str] = ()) -> BenignForm:
     made = {"name": "harmless", "match": match, "unless": unless, "says": "it is harmless"}
     return BenignForm.model_validate(made)
 
@@ -150,7 +150,7 @@ def a_rulebook(
     signals, marks, harmless = tuple(signals), tuple(marks), tuple(harmless)
     sources = [source for signal in signals for source in signal.patterns]
     for told in (*marks, *harmless):
-        sources += [*told.match, *([told.unless] if told.unless else [])]
+        sources += [*told.match, *told.unless]
     return Rulebook(
         fingerprint="sha256:" + "0" * 64,
         domains=domains or {},

@@ -147,7 +147,7 @@ def test_no_signal_is_found_on_a_harmless_line(said: Said) -> None:
 
 def _holds(benign: str, line: Line) -> bool:
     rule = next(rule for rule in COMPILED.rulebook.benign if rule.name == benign)
-    vetoed = rule.unless is not None and COMPILED.holds(rule.unless, line.raw)
+    vetoed = any(COMPILED.holds(veto, line.raw) for veto in rule.unless)
     return not vetoed and any(COMPILED.holds(source, line.raw) for source in rule.match)
 
 

@@ -26,7 +26,7 @@ _Told = tuple[Line, str]
 class _Pattern:
     rule: str
     source: str
-    unless: str | None = None
+    unless: tuple[str, ...] = ()
 
 
 def attempt(rule: str | None, log: Path, compiled: Compiled) -> Iterator[str]:
@@ -86,7 +86,7 @@ def _met(
         for pattern in patterns:
             facts = facts_on(line, pattern.source, compiled)
             if facts is not None:
-                vetoed = pattern.unless and compiled.holds(pattern.unless, line.raw)
+                vetoed = any(compiled.holds(veto, line.raw) for veto in pattern.unless)
                 fate = " (vetoed by `unless`)" if vetoed else ""
                 yield line, f"{pattern.rule}{_facts(facts)}{fate}"
 

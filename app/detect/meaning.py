@@ -189,7 +189,7 @@ def _narrowed(
     signal: Signal, raised: Raised, texts: Sequence[str], compiled: Compiled
 ) -> Mapping[str, str] | None:
     """Give the facts of an exception that a signal's text, frames and source line fit."""
-    if signal.unless and _first_match(signal.unless, texts, compiled) is not None:
+    if any(_first_match(veto, texts, compiled) is not None for veto in signal.unless):
         return None
     facts: dict[str, str] = {}
     for source, given in (

@@ -48,7 +48,7 @@ def tried(lines: Sequence[Line], compiled: Compiled) -> Iterator[Tried]:
 
 
 def _veto(signal: Signal, line: Line, earlier: "_Earlier", compiled: Compiled) -> str:
-    if signal.unless and _meets(signal.unless, line, compiled):
+    if _meets_any(signal.unless, line, compiled):
         return "`unless`"
     if signal.after and not earlier.holds(signal, line):
         return "`after` was not met before"
@@ -75,7 +75,7 @@ def marks(lines: Iterable[Line], compiled: Compiled) -> tuple[Marked, ...]:
         for index, source in _candidates(line, compiled, "mark"):
             mark = compiled.rulebook.marks[index]
             facts = None if index in met else facts_on(line, source, compiled)
-            if facts is None or (mark.unless and _meets(mark.unless, line, compiled)):
+            if facts is None or _meets_any(mark.unless, line, compiled):
                 continue
             met.add(index)
             found.append(Marked(mark.name, mark.kind, line, mark.grade, facts))
@@ -106,8 +106,7 @@ def is_benign(line: Line, compiled: Compiled) -> bool:
     if not any(compiled.may_be_benign(form) for form in _forms(line)):
         return False
     return any(
-        any(_meets(source, line, compiled) for source in rule.match)
-        and not (rule.unless and _meets(rule.unless, line, compiled))
+        _meets_any(rule.match, line, compiled) and not _meets_any(rule.unless, line, compiled)
         for rule in compiled.rulebook.benign
     )
 
@@ -124,8 +123,8 @@ def _forms(line: Line) -> tuple[str, ...]:
     return (line.raw,) if line.raw == line.text else (line.raw, line.text)
 
 
-def _meets(source: str, line: Line, compiled: Compiled) -> bool:
-    return any(compiled.holds(source, form) for form in _forms(line))
+def _meets_any(sources: Iterable[str], line: Line, compiled: Compiled) -> bool:
+    return any(compiled.holds(source, form) for source in sources for form in _forms(line))
 
 
 def _once_a_line(found: Iterable[Sighting]) -> tuple[Sighting, ...]:
@@ -155,6 +154,6 @@ class _Earlier:
         for before in reversed(self._of.get((line.file, line.stream), ())):
             if line.number - before.number > signal.within:
                 return False
-            if _meets(signal.after, before, self._compiled):
+            if _meets_any([signal.after], before, self._compiled):
                 return True
         return False

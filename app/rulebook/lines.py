@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import model_validator
 
 from app.model import EndGrade
-from app.rulebook.form import Form, Lines, Name, RareRegexes, Regex, Regexes, Sentence
+from app.rulebook.form import Form, Lines, Name, RareRegexes, Regexes, Sentence
 
 MarkKind = Literal[
     "start", "finished", "failed", "exit", "place", "section", "blame", "saved", "job"
@@ -17,7 +17,7 @@ class BenignForm(Form):
 
     name: Name
     match: Regexes
-    unless: Regex | None = None
+    unless: Regexes = ()
     says: Sentence
     hits: Lines = ()
     misses: Lines = ()
@@ -69,7 +69,7 @@ class MarkForm(Form):
     kind: MarkKind
     grade: EndGrade | None = None
     match: RareRegexes
-    unless: Regex | None = None
+    unless: Regexes = ()
     hits: Lines = ()
     misses: Lines = ()
 

@@ -67,7 +67,7 @@ def _patterns(reading: Reading) -> dict[str, Pattern]:
     sources = [source for placed in reading.signals.values() for source in placed.rule.patterns]
     told_of: tuple[BenignForm | MarkForm, ...] = (*reading.benign, *reading.marks)
     for told in told_of:
-        sources += [*told.match, *([told.unless] if told.unless else [])]
+        sources += [*told.match, *told.unless]
     sources += [source for routine in reading.filters for source in routine.match]
     return {source: parse(source) for source in dict.fromkeys(sources)}
 

@@ -15,6 +15,7 @@ from app.rulebook.form import (
     RareRegex,
     RareRegexes,
     Regex,
+    Regexes,
     Sentence,
     as_list,
 )
@@ -41,18 +42,18 @@ class Window(Form):
 class SignalForm(Form):
     """A line (`match`), or an exception (`exception` and more), that points at a cause.
 
-    `match` is one regex or several of which any suffices; `unless` vetoes. `after` must have met a
-    line at most `within` lines before, from the same printer. An exception signal names classes
-    (`*` for any); `message`, `frames` and `code`, the source line that raised it, narrow it, and so
-    do `raised_by`, which the frame that raised it must meet, and `raised_in`, which its caller must
-    meet as well. Of the signals that fit one exception the most specific one is taken. Named groups
-    become facts; `timeout_ms` and `timeout_s` set how far back the trouble began. `suspect` says
-    whom the line accuses: its printer, the `{peer}` that it names, or nobody. `refines` lists what
-    is the same event told with less detail. `despite` lists the doubts that do not weaken this
-    signal: it means such lines. A context becomes a clue within its `window_before` and never else.
-    `lookback` is the wait in seconds that a line stands for without naming it. A `general` one
-    looks for plain words that any program may print: it falls by less, and what is specific goes
-    before it.
+    `match` is one regex or several of which any suffices; so is `unless`, which vetoes. `after`
+    must have met a line at most `within` lines before, from the same printer. An exception signal
+    names classes (`*` for any); `message`, `frames` and `code`, the source line that raised it,
+    narrow it, and so do `raised_by`, which the frame that raised it must meet, and `raised_in`,
+    which its caller must meet as well. Of the signals that fit one exception the most specific one
+    is taken. Named groups become facts; `timeout_ms` and `timeout_s` set how far back the trouble
+    began. `suspect` says whom the line accuses: its printer, the `{peer}` that it names, or nobody.
+    `refines` lists what is the same event told with less detail. `despite` lists the doubts that do
+    not weaken this signal: it means such lines. A context becomes a clue within its `window_before`
+    and never else. `lookback` is the wait in seconds that a line stands for without naming it. A
+    `general` one looks for plain words that any program may print: it falls by less, and what is
+    specific goes before it.
     """
 
     name: Name
@@ -65,7 +66,7 @@ class SignalForm(Form):
     raised_by: Regex | None = None
     raised_in: Regex | None = None
     code: Regex | None = None
-    unless: Regex | None = None
+    unless: Regexes = ()
     after: RareRegex | None = None
     within: int = Field(0, ge=0)
     despite: _Doubts = ()
@@ -84,8 +85,8 @@ class SignalForm(Form):
     @property
     def patterns(self) -> tuple[str, ...]:
         """All regexes, those first whose named groups become facts."""
-        optional = (*self.narrowing, self.unless, self.after)
-        return (*self.match, *(source for source in optional if source))
+        after = (self.after,) if self.after else ()
+        return (*self.match, *self.narrowing, *self.unless, *after)
 
     @property
     def narrowing(self) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ COMPILED = Compiled(
         [a_cause("Pump")],
         [LEAK, LATE, BOTH],
         [DONE],
-        [benign("^a drip: ", unless="grows"), benign("only a rehearsal")],
+        [benign("^a drip: ", unless=["grows", "spreads"]), benign("only a rehearsal")],
     )
 )
 
@@ -46,6 +46,7 @@ def test_a_harmless_line_counts_for_no_signal_with_or_without_a_prefix() -> None
     assert seen("a drip: pump 7 leaks") == []
     assert seen("gpu-a: [rank3]: a drip: pump 7 leaks") == []
     assert seen("a drip: pump 7 leaks and it grows") == [("leak", 1)]
+    assert seen("a drip: pump 7 leaks and it spreads") == [("leak", 1)]
     assert seen("pump 7 leaks, but it is only a rehearsal") == []
 
 
