@@ -47,19 +47,30 @@ class Block:
     loss_key: str = ""
     loss_weight: int = -1
     grad_norm: float | None = None
+    seconds: float | None = None
 
     def holds(self, text: str, number: int) -> bool:
         """Say whether a line belongs to the block."""
         near = number - self.last <= _REACH
         return near and (text[:1] in " \t" or _ONE_PAIR.match(text) is not None)
 
-    def add(self, how: Recipe, loss: float | None, grad_norm: float | None, place: Place) -> None:
+    def add(
+        self,
+        how: Recipe,
+        place: Place,
+        *,
+        loss: float | None,
+        grad_norm: float | None,
+        seconds: float | None,
+    ) -> None:
         """Take what a line of the block tells."""
         if how.loss and how.loss_weight > self.loss_weight:
             self.loss, self.loss_key, self.loss_weight = loss, how.loss_key, how.loss_weight
             self.place = place._replace(time=place.time or self.place.time)
         if how.grad_norm and self.grad_norm is None:
             self.grad_norm = grad_norm
+        if self.seconds is None:
+            self.seconds = seconds
 
     def point(self) -> Point | None:
         """Make one point of the block; None if its lines made their own, or it is no metric."""
@@ -76,6 +87,7 @@ class Block:
             total_steps=self.total,
             loss=self.loss,
             grad_norm=self.grad_norm,
+            step_seconds=self.seconds,
             text=self.place.text,
         )
 

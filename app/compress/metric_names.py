@@ -50,9 +50,10 @@ _LOSS = re.compile(
 )
 # actor/pg_loss:-0.016 | 'policy_loss': 0.004 | 'loss/policy_avg': 0.0009
 _POLICY = re.compile(r"(?:^|[/_ ])(?:policy|pg|actor|ppo)[_ /]loss$|^loss/policy(?:_avg)?$")
-# epoch 0 step 42/4338  ce 0.2136 | train/lm_ce: 2.31 | val_nll | ppl: 8.41
+# epoch 0 step 42/4338  ce 0.2136 | train/lm_ce: 2.31 | val_nll | ppl: 8.41 | bits/tok 2.66 | L=1.9
 _LOSS_BY_NATURE = re.compile(
-    r"cost$|(?:[a-z]+[_/. -]){0,3}(?:ce|nll|xent|cross[_ ]?entropy|mlm|bpb|(ppl|perplexity))"
+    r"cost$|(?:.* )?l$|(?:[a-z]+[_/. -]){0,3}(?:ce|nll|xent|cross[_ ]?entropy|mlm|bpb|bpc|"
+    r"bits?(?:[/_-]| per )(?:token|tok|byte|char|dim)s?|(ppl|perplexity))"
     r"(?:[_/. -](?:train|step|avg|mean))?$"
 )
 # val_loss=2.31 | eval loss at step | valid loss at iteration
@@ -120,9 +121,9 @@ _GOAL = re.compile(
 # Epoch 1/200, | Ep 1 | epoch 012: | Epoch(train) [12][ 250/7330]
 _EPOCH = re.compile(r"(?:^|[^a-z])(?<!max_)(?<!num_)(?:epoch|ep)(?:\((?:train|val|test)\))?$")
 
-# grad norm: 0.140 | gnorm=13.9 | gradient-norm 20.0672 | optim/total_grad_norm=0.2101
+# grad norm: 0.140 | gnorm=13.9 | gn=0.34 | gradient-norm 20.0672 | optim/total_grad_norm=0.2101
 _GRAD_NORM = re.compile(
-    r"^(.*?)(?:(?:grad|gradient|gradients)\.?[ _/-]*norm|gnorm|l#_norm/grad)(?:/global|/total)?$"
+    r"^(.*?)(?:(?:grad|gradient|gradients)\.?[ _/-]*norm|gnorm|(?<![a-z])gn|l#_norm/grad)(?:/global|/total)?$"
 )
 _NOT_GRAD_NORM = re.compile(r"(?<![a-z])(?:max|clip|critic|clipped)[ _/-]*$|\..*\.")
 # loss scale: 1.0 | Attempted loss scale: 65536 | PARAMETER loss_scale : 32768.0

@@ -199,7 +199,7 @@ class _Study:
             return replace(self._recipe(self._head()), alone=False, opens=True, framed=framed)
         if shape.is_epoch_alone:
             return replace(self._recipe("epoch"), alone=False, opens=True)
-        if shape.has("grad_norm"):
+        if shape.has("grad_norm", "rate"):
             return replace(self._recipe(self._head()), alone=False)
         goal = shape.best.get("goal")
         if goal is not None and shape.step < 0:

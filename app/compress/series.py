@@ -34,7 +34,8 @@ _MOST_HEADERS = 64  # lines that were looked at
 # iter(train) [ 510/2046] | loss train (curr): 1.199 | 11.8750 loss, | [batch=160/3200]
 _HINT = re.compile(
     r"(?:loss|step|iter|epoch|norm|scale|batch|%\||"
-    r"(?<![a-z])(?:ce|nll|xent|mlm|ppl|perplexity|cost|entropy)\b)[^#]{0,32}#|# loss|max: # epochs"
+    r"(?<![a-z])(?:ce|nll|xent|mlm|ppl|perplexity|cost|entropy|l|bits|per_sec)\b)[^#]{0,32}#|"
+    r"# loss|max: # epochs|#s/it"
 )
 _SURE = re.compile(r"(?:loss|step|(?<![a-z])(?:ce|nll|xent|mlm|ppl))[\"' :=]{1,4}#|%\|")
 # a number that is no part of a word: a header has none
@@ -94,6 +95,9 @@ class SeriesReader:
             or "cross" in line
             or "ppl" in line
             or "perplexity" in line
+            or "bits" in line
+            or "s/it" in line
+            or "_per_sec" in line
         ):
             return
         if len(line) > _LONGEST:
@@ -172,6 +176,7 @@ class SeriesReader:
             return
         loss = number(parts[how.loss]) if how.loss else None
         grad_norm = _norm(parts[how.grad_norm]) if how.grad_norm else None
+        seconds = _seconds(how, parts) if how.seconds else None
         series = how.series
         block = memory.block
         if not how.step and block is not None and block.holds(text, place.number):
@@ -181,7 +186,7 @@ class SeriesReader:
             elif how.alone:
                 block.told = True
             else:
-                block.add(how, loss, grad_norm, place)
+                block.add(how, place, loss=loss, grad_norm=grad_norm, seconds=seconds)
                 return
         elif not how.alone:
             return
@@ -191,7 +196,6 @@ class SeriesReader:
         elif how.quoted and not how.step:
             step, total = memory.step_of_dict(evaluates=how.evaluates)
         scale = number(parts[how.loss_scale]) if how.loss_scale else None
-        seconds = _seconds(how, parts) if how.seconds else None
         if step is loss is grad_norm is scale is seconds is None:
             return
         track = self._tracks.track(place.file, place.rank, series)

@@ -82,7 +82,7 @@ def stall(
     last = _first_of_the_last_step(track) if track else None
     if last and (_is_at_its_end(last) or _failed_after(last, found)):
         return None
-    known = (_pace(track, times, timeline) or _slowest_pace(track, timeline)) if track else None
+    known = _known_pace(track, tracks, times, timeline) if track else None
     if track and known is None:
         return None
     silence = _silence(last, timeline, times, _places_of_ends(found, marks), _watchers(found))
@@ -124,6 +124,23 @@ def _first_of_the_last_step(track: Track) -> Point:
     moved = len(track.run()) - len(told)
     again = track.last.step is not None and min(len(told), moved) >= _TOLD_AGAIN
     return told[0] if again else track.last
+
+
+def _known_pace(
+    track: Track,
+    tracks: Sequence[Track],
+    times: Mapping[tuple[int, int], float],
+    timeline: Sequence[Clocked],
+) -> Pace | None:
+    """Measure a series, or another one of its file that came to the same step in more readings."""
+    beside = [
+        other
+        for other in tracks
+        if other.last.file == track.last.file and other.last.step == track.last.step is not None
+    ]
+    alike = sorted(beside, key=lambda other: -len(other.points))
+    told = (_pace(one, times, timeline) for one in (track, *alike))
+    return next((found for found in told if found), None) or _slowest_pace(track, timeline)
 
 
 def _pace(
