@@ -91,7 +91,7 @@ _MAIN_LOSSES = {
 # global_step: 14 | "global_step/max_steps": "10/273" | num_updates=54300 | Iter(train) [ 510/2046]
 _STEP = re.compile(
     r"^(.*?)(?<![a-z])(global[ _-]?steps?(?:/max_steps)?|num_updates|steps_completed|"
-    r"current_steps|step|iteration|iter|it|upd|update|batch|episode)(?:\(train\))?$"
+    r"current_steps|step|iteration|iter|it|upd|update|batch|episode)(?:\(train\)| at)?$"
 )
 _STEP_WEIGHTS = {
     "num_updates": 50,
@@ -123,7 +123,8 @@ _EPOCH = re.compile(r"(?:^|[^a-z])(?<!max_)(?<!num_)(?:epoch|ep)(?:\((?:train|va
 
 # grad norm: 0.140 | gnorm=13.9 | gn=0.34 | gradient-norm 20.0672 | optim/total_grad_norm=0.2101
 _GRAD_NORM = re.compile(
-    r"^(.*?)(?:(?:grad|gradient|gradients)\.?[ _/-]*norm|gnorm|(?<![a-z])gn|l#_norm/grad)(?:/global|/total)?$"
+    r"^(.*?)(?:(?:grad|gradient|gradients)\.?[ _/-]*norm|gnorm|(?<![a-z])gn|l#_norm/grad)"
+    r"(?:/global|/total)?$"
 )
 _NOT_GRAD_NORM = re.compile(r"(?<![a-z])(?:max|clip|critic|clipped)[ _/-]*$|\..*\.")
 # loss scale: 1.0 | Attempted loss scale: 65536 | PARAMETER loss_scale : 32768.0

@@ -183,7 +183,7 @@ class _Study:
         told = shape.has("grad_norm", "rate", "pace", "reward", "skipped")
         if stepped and (told or shape.is_told_by("seconds") or shape.is_score_of_epoch):
             head = self._head(to_step=shape.is_rl)
-            if _EVAL_HEAD.search(_SOURCE_FILE.sub("", head)) and "train" not in head:
+            if self._is_of_evaluation(head):
                 return replace(self._recipe(f"eval {head}"), evaluates=True)
             return self._recipe(f"rl {head}" if shape.is_rl else head)
         scale, rate = shape.best.get("loss_scale"), shape.best.get("rate")
@@ -199,6 +199,8 @@ class _Study:
             return replace(self._recipe(self._head()), alone=False, opens=True, framed=framed)
         if shape.is_epoch_alone:
             return replace(self._recipe("epoch"), alone=False, opens=True)
+        if shape.counts_epochs and shape.total >= 0 and self._is_of_evaluation():
+            return replace(self._recipe(f"eval {self._head()}"), evaluates=True)
         if shape.has("grad_norm", "rate"):
             return replace(self._recipe(self._head()), alone=False)
         goal = shape.best.get("goal")
@@ -238,6 +240,11 @@ class _Study:
         head = _SOURCE_FILE.sub("", self._head())
         told = [match.end() for match in _EVAL_HEAD.finditer(head)]
         return bool(told) and told[-1] > head.rfind("train")
+
+    def _is_of_evaluation(self, head: str | None = None) -> bool:
+        """Say whether a line without a loss begins with the words of an evaluation."""
+        head = self._head() if head is None else head
+        return "train" not in head and _EVAL_HEAD.search(_SOURCE_FILE.sub("", head)) is not None
 
     def _head(self, *, to_step: bool = False) -> str:
         """The words before the first loss or norm; settings with numbers between are left out.

@@ -37,6 +37,10 @@ _EXIT_CODE = re.compile(r"exit ?code", re.IGNORECASE)
 _NOBODY_CALLS = frozenset({"__del__", "_run_finalizers", "_run_exitfuncs", "_exitfunc"})
 _OUTERMOST = frozenset({"<module>", "_run_module_as_main", "_bootstrap", "_bootstrap_inner"})
 _QUESTIONS = frozenset({"AttributeError", "ImportError", "KeyError", "ModuleNotFoundError"})
+# /opt/venv/lib/python3.12/site-packages/wandb/sdk/lib/sock_client.py
+_TRACKERS = re.compile(
+    r"-packages/(?:wandb|mlflow|neptune|comet_ml|clearml|tensorboard|tensorboardX|swanlab|aim)/"
+)
 _HEAD_LOOKED_AT = 160
 # Python prints what nobody caught at the start of a line; loggers align it with their message.
 _INDENTED_BY_LOGGERS = 8
@@ -192,7 +196,7 @@ def _kind(chain: Chain, members: Sequence[Member]) -> Kind:
     if chain.mark == "ignored" or chain.mark == "reported" or chain.mark == "logged":
         return chain.mark
     if chain.mark == "thread":
-        return "logged"
+        return "ignored" if _only_reported(members[-1][1]) else "logged"
     outermost = members[-1][1].frames[:1]
     if outermost and outermost[0][2] in _NOBODY_CALLS:
         return "ignored"
@@ -204,6 +208,11 @@ def _kind(chain: Chain, members: Sequence[Member]) -> Kind:
     if len(members) == 1 and not (block.headed or block.frames or block.nested):
         return "bare"
     return "uncaught"
+
+
+def _only_reported(block: Block) -> bool:
+    """Say whether a tracker raised it, which a job can do without."""
+    return bool(block.frames) and _TRACKERS.search(block.frames[-1][0]) is not None
 
 
 def _is_from_the_top(chain: Chain, members: Sequence[Member]) -> bool:

@@ -29,6 +29,7 @@ from app.detect.counted import (
     may_go_on,
 )
 from app.detect.enclosing import more_are_to_come
+from app.detect.evaluated import evaluation_of_the_last_epoch
 from app.detect.parts import speaks_for_a_part
 from app.detect.repeated import in_words, routine
 from app.model import EndGrade, Ending, Line, Marked, Point
@@ -97,11 +98,13 @@ def _told(marks: Sequence[Marked], points: Sequence[Point], lines: Sequence[Line
             best = mark
     if best is not None and best.grade != "hint":
         return Ending(best.grade, best.line, failed, too.line if too else None)
-    counted = counted_to_the_end(points, lines)
+    counted = counted_to_the_end(points, lines) or evaluation_of_the_last_epoch(points)
     if counted is None or failed is not None or speaks_for_a_part(line_of(counted), points, lines):
         return Ending(best.grade, best.line, failed) if best else Ending(failed=failed)
     after = _said_after(counted, marks, points)
-    if after is None and (may_go_on(counted) or is_of_other_work(counted, points)):
+    if after is None and (
+        counted.evaluates or may_go_on(counted) or is_of_other_work(counted, points)
+    ):
         return Ending(best.grade, best.line, failed) if best else Ending(failed=failed)
     grade: EndGrade = "wrapper" if after else "hint"
     return Ending(grade, after or (best.line if best else None), failed)

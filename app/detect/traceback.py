@@ -148,7 +148,9 @@ class _Reading:
         # A thread that dies does not end its process; but where nothing else did, it is the one.
         return tuple(
             replace(raised, kind="uncaught")
-            if chain.mark == "thread" and _printed_by(raised) not in fatal
+            if chain.mark == "thread"
+            and raised.kind == "logged"
+            and _printed_by(raised) not in fatal
             else raised
             for chain, raised in found
         )

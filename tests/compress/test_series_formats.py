@@ -107,6 +107,12 @@ FORMATS = [
         ("[batch=#/# train loss/train/total", 41, 2600, 3.0214, None, None, None),
     ),
     (
+        "Composer block with its rate",
+        "[batch=44/2600]:\n\t Train time/batch: 43\n\t Train loss/train/total: 3.0107\n"
+        "\t Train throughput/batches_per_sec: 0.25",
+        ("[batch=#/# train loss/train/total", 44, 2600, 3.0107, None, None, 4.0),
+    ),
+    (
         "MaxText",
         "metric_logger.py:226] completed step: 8114, seconds: 4.102, TFLOP/s/device: 151.200, "
         "Tokens/s/device: 9102.110, total_weights: 131072, loss: 2.902, lm_loss: 2.902, "
@@ -306,6 +312,26 @@ FORMATS = [
         "nothing but a perplexity",
         "batch=40 of=900 ppl=21.75 lr=0.0002",
         ("batch=# of=# ppl", 40, 900, 21.75, None, None, None),
+    ),
+    (
+        "a step that perplexity is told at",
+        "Step at 31 with Perplexity: 88.25",
+        ("step at # with perplexity", 31, None, 88.25, None, None, None),
+    ),
+    (
+        "bits that a token takes",
+        "7150  bits/tok 2.625  gn   0.81",
+        ("# bits/tok", 7150, None, 2.625, 0.81, None, None),
+    ),
+    (
+        "letters for names, after a counter",
+        "0417 094512 u880 L=2.125 gn=0.41 3.50s/it",
+        ("# # u# u# l", None, None, 2.125, 0.41, None, 3.5),
+    ),
+    (
+        "the epoch that is evaluated",
+        "***** Evaluating accuracy, Epoch 3/4 *****",
+        ("eval ***** evaluating accuracy, epoch #/#", 3, 4, None, None, None, None),
     ),
     (
         "the number of steps beside the step",

@@ -165,3 +165,23 @@ def test_a_bar_whose_epochs_are_counted_together_does_not_begin_again():
 
 def test_a_warning_behind_a_full_counter_begins_no_work():
     assert ending([], COUNTED, [line(60, "UserWarning: use x instead of loading y")]).finished
+
+
+def evaluated(*epochs, of=2, line=60):
+    """Evaluations that name their epoch."""
+    points = run([None] * len(epochs), total=of, line=line, series="eval epoch #/#")
+    return [
+        replace(point, step=epoch, counts="epochs")
+        for point, epoch in zip(points, epochs, strict=True)
+    ]
+
+
+def test_the_last_epoch_is_evaluated_and_saved():
+    points = STEPS + evaluated(1, 2)
+    saved = mark("saved", 70)
+    assert ending([saved], points).finished == "wrapper"
+    assert ending([], points).finished is None
+    assert ending([saved], STEPS + evaluated(2)).finished is None
+    assert ending([saved], STEPS + evaluated(1, 2, of=3)).finished is None
+    onward = run(losses(1), line=65)
+    assert ending([saved], points + onward).finished is None

@@ -7,7 +7,7 @@ import pytest
 from app.detect.stall import stall
 from app.detect.tracks import tracks
 from app.model import Finding, Line, Marked, Sighting
-from tests.detect.training_runs import START, beats, line, losses, run
+from tests.detect.training_runs import START, at, beats, line, losses, run
 
 STEPS = run(losses(40), seconds=12.0)
 LAST_STEP = STEPS[-1]
@@ -245,3 +245,14 @@ def test_a_long_training_without_any_clock_asks_for_a_longer_silence():
     printed = [line(1, "training begins", time=START)]
     beaten = beats(50, 120, since=START + 6000, every=60)
     assert found_in(printed + beaten, points=untimed) is None
+
+
+def test_the_pace_is_told_by_another_series_that_came_to_the_same_step():
+    block = run(losses(40), series="block")
+    head = run([None], every=400, line=50, series="head of an epoch")
+    said = [line(52, "epoch 2 begins", time=START)]
+    said += beats(60, 5, since=START, every=3600.0, text="gpus: 0 0 0 {}")
+    quick, slow = (at(block, step_seconds=seconds) for seconds in (2.5, 250.0))
+    assert found_in(said, points=quick + head) is not None
+    assert found_in(said, points=slow + head) is None
+    assert found_in(said, points=quick + at(head, step=401)) is None

@@ -263,6 +263,14 @@ TypeError: unhashable type: 'list'
 """,
         [("TypeError", "unhashable type: 'list'", "uncaught")],
     ),
+    "thread_of_a_tracker": (
+        """Exception in thread Sender:
+Traceback (most recent call last):
+  File "/lib/python3.11/site-packages/wandb/sender.py", line 88, in send
+BrokenPipeError: gone
+""",
+        [("BrokenPipeError", "gone", "ignored")],
+    ),
     "thread_beside_a_crash": (
         """
 Exception in thread Thread-3 (prefetch):
