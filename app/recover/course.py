@@ -9,6 +9,7 @@ from app.recover.advised import action_of
 from app.rulebook.cause import KNOW_NOT_WHY
 from app.rulebook.rulebook import Rulebook
 
+_ENDS_NO_JOB = ("LossSpike", "NonFiniteLoss")
 HARDWARE = ("CUDAError", "ECCError", "NVLinkError", "NodeFailure", "NetworkError")
 _SOON_SECONDS = 900.0  # from a warning to the first of what it leads to, a wait not counted
 
@@ -63,11 +64,15 @@ def course(
 
 
 def _was_cancelled(root: Finding, detected: Detected, points: Iterable[Point]) -> bool:
-    """Say whether somebody ended a job that the root had not ended, or that merely waited."""
-    ended = [f for f in detected.findings if f.cause == "Cancelled" and f.strength == "proof"]
+    """Say whether somebody ended a job that the root had not ended, or that merely waited.
+
+    A job goes on with a loss gone wrong until somebody stops it, be it by Ctrl-C.
+    """
+    told = ("proof", "clue") if root.cause in _ENDS_NO_JOB else ("proof",)
+    ended = [f for f in detected.findings if f.cause == "Cancelled" and f.strength in told]
     if not ended or root.cause == "Cancelled":
         return False
-    if root.strength != "proof" or root.cause in KNOW_NOT_WHY:
+    if root.strength != "proof" or root.cause in (*KNOW_NOT_WHY, *_ENDS_NO_JOB):
         return True
     return any(_is_after(p, root.sightings[-1].line) for p in points)
 

@@ -134,6 +134,8 @@ def test_who_cancels_a_job_at_work_has_a_reason_of_their_own() -> None:
     assert not since(BY_HAND, steps_at=(91,)).was_cancelled
     assert since(a_finding("NetworkError", strength="clue"), BY_HAND).was_cancelled
     assert since(a_finding("Stalled"), BY_HAND).was_cancelled
+    assert since(a_finding("NonFiniteLoss"), a_finding("Cancelled", strength="clue")).was_cancelled
+    assert not since(a_finding("LossSpike"), a_finding("Cancelled", strength="echo")).was_cancelled
 
 
 def test_what_one_rank_meets_is_told_from_what_most_meet() -> None:
