@@ -11,30 +11,58 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
-from app.model import Line
+from app.model import Line, Marked, Point
 
 _Told = tuple[int, int]  # which one, and the line that says it
 _Count = tuple[str, int]  # of what, and how many
+_OF = r" ?(?:/|of|out of|von|van|de|di|sur|z|из) ?"
+_KINDS = r"fold|stage|phase|seed|trial|round|cycle|repeat|repetition|experiment"
 _ONE_OF = re.compile(
     r"(?P<of_other>\b(?:zero|pipeline|pipe|pp|parallel|optimizer)[ _:-]{1,2})?"
-    r"\b(?P<kind>fold|stage|phase|seed|trial|round|cycle|repeat|repetition|experiment)"
-    r"(?: (?:no\.?|number|index))?[ #:=_-]{0,3}[\[(]?(?P<one>\d{1,5}) ?(?:/|of|out of) ?"
-    r"(?P<all>\d{1,5})\b",
+    rf"\b(?P<kind>{_KINDS}|fase|etapp?e?|étape|etapa|этап|фаза|фолд)"
+    r"(?: (?:no\.?|number|index))?[ #:=_-]{0,3}(?:(?:\w{1,9} )?[\[(])?"
+    rf"(?P<one>\d{{1,5}}){_OF}(?P<all>\d{{1,5}})\b",
     re.IGNORECASE,
 )
-# === Adapter 2/5 ===   Ensemble member 2/5
+# 第 1/5 折   1/4 단계 시작
+_ONE_OF_AHEAD = re.compile(
+    r"(?<![\d/])(?P<one>\d{1,3}) ?/ ?(?P<all>\d{1,3}) ?"
+    r"(?P<kind>折|阶段|个?模型|단계|폴드|번째 모델|ステージ|段階|フォールド)"
+)
+# === Adapter 2/5 ===   Ensemble member 2/5   language 1/6: de   cross-validation, split 1 of 4
 _HEADING = re.compile(
-    r"^\W*(?P<kind>[a-z]+(?: [a-z]+)?) (?P<one>\d{1,3}) ?(?:/|of) ?(?P<all>\d{1,3})\W*$",
+    r"^\W*(?:[^\W\d_-]+-?[^\W\d_]+, )?(?P<kind>[^\W\d_]+(?: [^\W\d_]+)?) (?P<one>\d{1,3})"
+    rf"{_OF}(?P<all>\d{{1,3}})(?:\W*|(?P<tail>(?::| [(–—-]) ?.{{1,60}}))$",
     re.IGNORECASE,
 )
 # what one training, or its start, counts
 _OF_ONE_RUN = re.compile(
-    r"\b(?:epochs?|steps?|iter\w*|batch\w*|shards?|files?|chunks?|samples?|episodes?|workers?|ranks?|"
-    r"nodes?|gpus?|process\w*|pods?|replicas?|attempts?|retry|retries|try|tries|restarts?|load\w*|"
-    r"download\w*|read\w*|check\w*|test\w*|eval\w*|val\w*|sav\w*|page|blocks?|layers?)\b",
+    r"\b(?:epochs?|epoche?n?|époque|época|эпоха|steps?|schritte?|iter\w*|batch\w*|shards?|files?|"
+    r"chunks?|samples?|episodes?|workers?|ranks?|nodes?|gpus?|process\w*|pods?|replicas?|attempts?|"
+    r"retry|retries|try|tries|restarts?|load\w*|download\w*|read\w*|check\w*|test\w*|eval\w*|"
+    r"val\w*|sav\w*|page|blocks?|layers?)\b",
     re.IGNORECASE,
 )
-_IN_TURN = ("stage", "phase", "round", "cycle")  # of a fold or a trial there may be a job each
+# of which the first one, told alone, promises more
+_TRAININGS = re.compile(
+    rf"(?:.* )?(?:{_KINDS}|split|member|adapter|language|ablation|variant|part|model(?:lo|o|l)?|"
+    r"modèle|модель|折|个?模型|폴드|번째 모델|フォールド)",
+    re.IGNORECASE,
+)
+# using fold 1 of 5 for validation   python train.py --fold 1/5   array task 0: seed 1 of 3
+_OF_THIS_JOB = re.compile(
+    r"\b(?:array|only|using|held[ -]?out|(?:for|as|on) (?:the )?(?:val\w*|test\w*|eval\w*)|"
+    r"this (?:job|run|task))\b|--\w",
+    re.IGNORECASE,
+)
+# the job is done   all finished   script exited with code 0
+_FOR_ALL = re.compile(
+    r"\b(?:job|script|program|pipeline|process|all|everything|experiment|sweep|study)\b|\bexit",
+    re.IGNORECASE,
+)
+_IN_TURN = re.compile(  # of a fold or a trial there may be a job each
+    r"stage|phase|round|cycle|fase|etapp?e?|étape|etapa|этап|фаза|阶段|단계|ステージ|段階"
+)
 _FEWEST = 2
 _HEAD = 3  # lines before the first step
 
@@ -50,11 +78,14 @@ def is_of_the_last(text: str) -> bool:
     return bool(told) and all(one == of for _, one, of in told)
 
 
-def more_are_to_come(file: int, lines: Sequence[Line], whole: Sequence[Line] = ()) -> bool:
+def more_are_to_come(
+    file: int, lines: Sequence[Line], whole: Sequence[Line] = (), points: Sequence[Point] = ()
+) -> bool:
     """Say whether a file ends within one of several trainings, and not within the last.
 
     Each of them may have been taken for an attempt of its own, with its own `lines` from the first
-    step on; that they follow each other shows in the `whole` log.
+    step on; that they follow each other shows in the `whole` log. What nobody knows for trainings
+    counts them only where steps began anew from one to the next.
     """
     numbers = [line.number for line in lines if line.file == file]
     headed = [line for line in whole if numbers and 0 < numbers[0] - line.number <= _HEAD]
@@ -63,10 +94,37 @@ def more_are_to_come(file: int, lines: Sequence[Line], whole: Sequence[Line] = (
         return False
     nested = _told_together(counts)
     everywhere = _counts(file, whole or lines)
+    own = [point for point in points if point.file == file and not point.evaluates]
     return any(
         _reached(told) < count[1]
-        and (count[0] in _IN_TURN or _vary(everywhere[count]) or count in nested)
+        and (
+            _are_trainings(count, everywhere[count], own)
+            if _vary(everywhere[count])
+            else _IN_TURN.fullmatch(count[0]) or count in nested
+        )
         for count, told in counts.items()
+    )
+
+
+def others_are_promised(word: Line, lines: Sequence[Line], marks: Sequence[Marked]) -> bool:
+    """Say whether a word ends the first of several trainings, of which no other one was begun.
+
+    `fold 1 of 5` may be all that a job was for, as `trial 7 of 10` is: then somebody else than the
+    training, or the command that began it, says so.
+    """
+    counts = _counts(word.file, lines)
+    promised = any(
+        _TRAININGS.fullmatch(kind) and not _vary(told) and told[0][0] <= 1 and told[0][0] < of
+        for (kind, of), told in counts.items()
+    )
+    if not promised:
+        return False
+    behind = [line for line in lines if line.file == word.file and line.number >= word.number]
+    told = [line for line in lines if line.file == word.file and _read(line.text)]
+    return not (
+        any(_FOR_ALL.search(line.text) for line in behind)
+        or any(_OF_THIS_JOB.search(line.raw) for line in told)
+        or any(mark.grade == "wrapper" and mark.line.file == word.file for mark in marks)
     )
 
 
@@ -96,6 +154,16 @@ def _vary(told: Sequence[_Told]) -> bool:
     return len({one for one, _ in told}) > 1
 
 
+def _are_trainings(count: _Count, told: Sequence[_Told], points: Sequence[Point]) -> bool:
+    """Say whether what a heading counts is known for trainings, or steps begin anew behind it."""
+    if _TRAININGS.fullmatch(count[0]) or not points:
+        return True
+    second = next(number for one, number in told if one != told[0][0])
+    before = [p.step for p in points if p.step is not None and told[0][1] < p.number < second]
+    behind = [p.step for p in points if p.step is not None and p.number > second]
+    return bool(before and behind) and min(behind) < max(before)
+
+
 def _reached(told: Sequence[_Told]) -> int:
     """Give the highest of a count since it last began, counted from 1."""
     first = min(one for one, _ in told)
@@ -111,13 +179,8 @@ def _begin(told: Sequence[_Told]) -> int:
 
 def _read(text: str) -> list[tuple[str, int, int]]:
     """Give what a line counts, which may be several: `seed 1/3, fold 5/5`."""
-    told = (
-        (found["kind"].lower(), int(found["one"]), int(found["all"]))
-        for found in _ONE_OF.finditer(text)
-        if not found["of_other"]
-    )
-    counts = [(kind, one, of) for kind, one, of in told if of >= _FEWEST and one <= of]
-    return counts or _read_heading(text)
+    told = [found for found in _ONE_OF.finditer(text) if not found["of_other"]]
+    return _counts_in([*told, *_ONE_OF_AHEAD.finditer(text)]) or _read_heading(text)
 
 
 def _read_heading(text: str) -> list[tuple[str, int, int]]:
@@ -125,5 +188,11 @@ def _read_heading(text: str) -> list[tuple[str, int, int]]:
     found = _HEADING.match(text)
     if found is None or _OF_ONE_RUN.search(found["kind"]):
         return []
-    one, of = int(found["one"]), int(found["all"])
-    return [(found["kind"].lower(), one, of)] if of >= _FEWEST and one <= of else []
+    if found["tail"] and not _TRAININGS.fullmatch(found["kind"]):
+        return []
+    return _counts_in([found])
+
+
+def _counts_in(told: Sequence[re.Match[str]]) -> list[tuple[str, int, int]]:
+    counts = [(found["kind"].lower(), int(found["one"]), int(found["all"])) for found in told]
+    return [(kind, one, of) for kind, one, of in counts if of >= _FEWEST and one <= of]

@@ -28,7 +28,7 @@ from app.detect.counted import (
     line_of,
     may_go_on,
 )
-from app.detect.enclosing import more_are_to_come
+from app.detect.enclosing import more_are_to_come, others_are_promised
 from app.detect.evaluated import evaluation_of_the_last_epoch
 from app.detect.parts import speaks_for_a_part
 from app.detect.repeated import in_words, routine
@@ -53,7 +53,9 @@ def ending(
     if told.line is not None and trains_again_behind(told.line, lines):
         return Ending(failed=told.failed)
     file = told.line.file if told.line else points[-1].file if points else 0
-    if told.finished is not None and more_are_to_come(file, lines, whole):
+    if told.finished is not None and more_are_to_come(file, lines, whole, points):
+        return Ending(failed=told.failed)
+    if told.line is not None and others_are_promised(told.line, whole or lines, marks):
         return Ending(failed=told.failed)
     if told.finished is not None or told.failed is not None or has_steps_to_go(points):
         return told

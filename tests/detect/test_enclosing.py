@@ -2,7 +2,14 @@
 
 import pytest
 
-from app.detect.enclosing import begin_of_the_last, is_of_one, is_of_the_last, more_are_to_come
+from app.detect.enclosing import (
+    begin_of_the_last,
+    is_of_one,
+    is_of_the_last,
+    more_are_to_come,
+    others_are_promised,
+)
+from app.model import Marked, Point
 from tests.detect.training_runs import line
 
 
@@ -19,6 +26,13 @@ def told(*texts):
         ("fold 3", False, False),
         ("stage 1/1", False, False),
         ("data shard 3/5 of stage", False, False),
+        ("seed 7 (1 of 3)", True, False),
+        ("language 2/6: de", True, False),
+        ("update 2/600: loss 2.1", False, False),
+        ("Modelo 1 de 5", True, False),
+        ("fase 3 di 3", False, True),
+        ("第 1/5 折", True, False),
+        ("1/4 단계 시작", True, False),
     ],
 )
 def test_a_line_names_one_of_several_trainings(text, one, last):
@@ -87,3 +101,46 @@ def test_a_heading_may_stand_before_the_attempt_that_it_opens():
     whole = told("Run 1/5", "loss 2.1", "Run 2/5", "loss 2.2", "loss 2.1", "loss 2.0", "loss 1.9")
     assert more_are_to_come(0, whole[3:], whole)
     assert not more_are_to_come(0, whole[6:], whole)
+
+
+def _steps(*numbers):
+    return [Point(0, place, "step #", step=step) for place, step in enumerate(numbers, 1) if step]
+
+
+@pytest.mark.parametrize(
+    ("heading", "steps", "more"),
+    [
+        ("bucket {}/5", (0, 10, 20, 0, 30, 40), False),
+        ("bucket {}/5", (0, 10, 20, 0, 10, 20), True),
+        ("dataset {}/3", (0, 0, 10, 0, 10, 20), False),
+        ("fold {}/5", (0, 10, 20, 0, 30, 40), True),
+    ],
+)
+def test_what_nobody_knows_for_trainings_begins_its_steps_anew(heading, steps, more):
+    lines = [line(1, heading.format(1)), line(2 if steps[1] == 0 else 4, heading.format(2))]
+    assert more_are_to_come(0, lines, lines, _steps(*steps)) is more
+
+
+@pytest.mark.parametrize(
+    ("texts", "promised"),
+    [
+        (["fold 1 of 5", "training finished"], True),
+        (["fold 0 of 5", "training finished", "model saved"], True),
+        (["part 1 of 12", "training finished"], True),
+        (["fold 1 of 5", "training finished", "script exited with code 0"], False),
+        (["using fold 1 of 5 as held-out data", "training finished"], False),
+        (["+ train.py --fold 1/5", "training finished"], False),
+        (["trial 7 of 10", "training finished"], False),
+        (["fold 1 of 1", "training finished"], False),
+        (["bucket 1/5", "training finished"], False),
+    ],
+)
+def test_the_first_of_several_trainings_promises_others(texts, promised):
+    lines = told(*texts)
+    assert others_are_promised(lines[1], lines, ()) is promised
+
+
+def test_a_wrapper_speaks_for_more_than_the_first_of_several():
+    lines = told("trial 1 of 10", "training finished", "RESULT,bert,4382")
+    said = Marked("launched_processes_succeeded", "finished", lines[2], "wrapper")
+    assert not others_are_promised(lines[1], lines, [said])
