@@ -49,6 +49,19 @@ _REFITS = re.compile(
     r"(?:model|configuration|run)\b|\b(?:refitt?|retrain)(?:s|ing)\b",
     re.IGNORECASE,
 )
+# running stage sft   >>> Starting phase: annealing   next adapter: sql
+_BEGINS_ONE = re.compile(
+    r"^\W*(?:[\w.-]+(?:\]|\]?[:|]) )?(?:now )?"
+    r"(?:running|start(?:ing)?|beginning|entering|launching|next):? (?:the )?(?:training )?"
+    r"(?:stage|phase|fold|experiment|trial|member|adapter|variant|model)\b",
+    re.IGNORECASE,
+)
+_IS_DONE = re.compile(r"\b(?:finish|complet|done|end)(?:e?d|es?)?\b", re.IGNORECASE)
+# writing optimizer state, shard 3 of 16
+_OF_FILES = re.compile(
+    r"\b(?:shard|part|file|chunk|piece|tensor)s? ?#?(?P<one>\d{1,5}) ?(?:/|of) ?(?P<all>\d{1,5})\b",
+    re.IGNORECASE,
+)
 # [W313 17:16:01.112 CudaIPCTypes.cpp:16]   UserWarning: use y
 _WARNS = re.compile(r"\[W\d{3,4} |\bwarn|Warning\b", re.IGNORECASE)
 _LEAVES = re.compile(r"\b(?:finish|terminat|exit|upload|sync|flush|clos|shut|clean|teardown)", re.I)
@@ -99,6 +112,8 @@ def trains_again_behind(word: Line, lines: Sequence[Line]) -> bool:
     """
     if any(_REFITS.search(line.text) for line in _behind(word, lines)):
         return True
+    if _begins_one_more(word, lines):
+        return True
     behind = [line for line in _behind(word, lines) if _TRAINS.search(line.text)]
     before = {
         _in_words(line)
@@ -106,6 +121,23 @@ def trains_again_behind(word: Line, lines: Sequence[Line]) -> bool:
         if line.file == word.file and line.number < word.number
     }
     return any(_in_words(line) in before for line in behind)
+
+
+def is_cut_short(word: Line, lines: Sequence[Line]) -> bool:
+    """Say whether files are written from a word on, one after another, and some were left."""
+    told = [
+        found for line in [word, *_behind(word, lines)] for found in _OF_FILES.finditer(line.text)
+    ]
+    return bool(told) and int(told[-1]["one"]) + 1 < int(told[-1]["all"])
+
+
+def _begins_one_more(word: Line, lines: Sequence[Line]) -> bool:
+    """Say whether one of several trainings begins behind a word, as one did before it, for good."""
+    own = [line for line in lines if line.file == word.file]
+    begun = [line.number for line in own if _BEGINS_ONE.match(line.text)]
+    if not begun or not begun[0] < word.number < begun[-1]:
+        return False
+    return not any(line.number > begun[-1] and _IS_DONE.search(line.text) for line in own)
 
 
 def _is_spoilt(behind: Sequence[Line]) -> bool:

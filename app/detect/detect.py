@@ -20,6 +20,7 @@ from app.detect.logged import with_last_words
 from app.detect.meaning import understand, understand_mentioned
 from app.detect.mentioned import find_mentioned
 from app.detect.onward import with_onward
+from app.detect.quoted import without_quoted
 from app.detect.recalled import with_recalled
 from app.detect.reported import reported
 from app.detect.routine import without_routine
@@ -58,7 +59,7 @@ class Sighted:
 def look(log: Compressed, compiled: Compiled) -> Sighted:
     """Prove the scan's candidates over the whole log and cut it into attempts."""
     log = _without_quoted_losses(replace(log, lines=bounded(log.lines)), compiled)
-    marked = marks(log.lines, compiled)
+    marked = without_quoted(marks(log.lines, compiled), log.lines, log.points)
     sightings = met(log.lines, marked, compiled)
     return Sighted(log, sightings, marked, cut(log, marked, sightings), locate(log.lines, marked))
 

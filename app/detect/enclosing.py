@@ -60,6 +60,12 @@ _FOR_ALL = re.compile(
     r"\b(?:job|script|program|pipeline|process|all|everything|experiment|sweep|study)\b|\bexit",
     re.IGNORECASE,
 )
+# Epoch 3/40   starting epoch 3 of 40
+_EPOCH = re.compile(
+    r"^\W*(?:starting |begin\w* )?(?:epoch|epoche|époque|época|эпоха) (?P<one>\d{1,5}) ?"
+    rf"{_OF} ?(?P<all>\d{{1,5}})\W*$",
+    re.IGNORECASE,
+)
 _IN_TURN = re.compile(  # of a fold or a trial there may be a job each
     r"stage|phase|round|cycle|fase|etapp?e?|étape|etapa|этап|фаза|阶段|단계|ステージ|段階"
 )
@@ -126,6 +132,16 @@ def others_are_promised(word: Line, lines: Sequence[Line], marks: Sequence[Marke
         or any(_OF_THIS_JOB.search(line.raw) for line in told)
         or any(mark.grade == "wrapper" and mark.line.file == word.file for mark in marks)
     )
+
+
+def epochs_are_to_come(file: int, lines: Sequence[Line]) -> bool:
+    """Say whether the last heading of an epoch, of those that count them all, is not the last."""
+    told = [
+        (int(found["one"]), int(found["all"]))
+        for line in lines
+        if line.file == file and (found := _EPOCH.match(line.text))
+    ]
+    return bool(told) and told[-1][0] + (told[0][0] == 0) < told[-1][1]
 
 
 def begin_of_the_last(file: int, lines: Sequence[Line]) -> int:

@@ -12,11 +12,13 @@ go. What any work may print when it is done (a duration, results that were writt
 `app.detect.closing` weighs several together.
 """
 
+import re
 from collections.abc import Sequence
 
 from app.detect.appended import sets_up_links
 from app.detect.closing import (
     closing,
+    is_cut_short,
     is_in_the_midst,
     trains_again_behind,
     work_goes_on_behind,
@@ -28,7 +30,7 @@ from app.detect.counted import (
     line_of,
     may_go_on,
 )
-from app.detect.enclosing import more_are_to_come, others_are_promised
+from app.detect.enclosing import epochs_are_to_come, more_are_to_come, others_are_promised
 from app.detect.evaluated import evaluation_of_the_last_epoch
 from app.detect.parts import speaks_for_a_part
 from app.detect.repeated import in_words, routine
@@ -36,6 +38,7 @@ from app.model import EndGrade, Ending, Line, Marked, Point
 
 _GRADES = ("stage", "sign", "hint", "wrapper", "trainer")
 _LOOKS_SO = ("stage", "sign", "hint")
+_OF_EVALUATION = re.compile(r"\b(?:eval(?:uation)?|validation|benchmark)\b", re.IGNORECASE)
 _GOES_ON = 3  # steps after an end mark that take its word away; one does for a hint
 _BEGUN = 0.5  # the share of the highest step below which a counter began anew
 
@@ -50,6 +53,8 @@ def ending(
     told = _told(marks, points, lines)
     if told.finished == "hint" and _is_in_the_midst(told.line, points, lines):
         told = Ending(failed=told.failed)
+    if told.finished != "trainer" and told.line is not None and is_cut_short(told.line, lines):
+        return Ending(failed=told.failed)
     if told.line is not None and trains_again_behind(told.line, lines):
         return Ending(failed=told.failed)
     file = told.line.file if told.line else points[-1].file if points else 0
@@ -92,7 +97,9 @@ def _told(marks: Sequence[Marked], points: Sequence[Point], lines: Sequence[Line
             continue
         if speaks_for_a_part(mark.line, points, lines):
             continue
-        if mark.grade == "hint" and has_steps_to_go(points):
+        if mark.grade == "hint" and _are_to_come(mark.line, points, lines):
+            continue
+        if mark.grade == "wrapper" and _is_of_evaluation(mark.line, points):
             continue
         if best is None or _grade(mark) >= _grade(best):
             if best is not None and best.mark != mark.mark:
@@ -110,6 +117,14 @@ def _told(marks: Sequence[Marked], points: Sequence[Point], lines: Sequence[Line
         return Ending(best.grade, best.line, failed) if best else Ending(failed=failed)
     grade: EndGrade = "wrapper" if after else "hint"
     return Ending(grade, after or (best.line if best else None), failed)
+
+
+def _is_of_evaluation(word: Line, points: Sequence[Point]) -> bool:
+    return _OF_EVALUATION.search(word.text) is not None and has_steps_to_go(points)
+
+
+def _are_to_come(word: Line, points: Sequence[Point], lines: Sequence[Line]) -> bool:
+    return has_steps_to_go(points) or epochs_are_to_come(word.file, lines)
 
 
 def _grade(mark: Marked) -> int:

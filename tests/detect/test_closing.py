@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from app.detect.closing import is_cut_short, trains_again_behind
 from app.detect.ending import ending
 from app.model import Marked
 from tests.detect.training_runs import line, losses, run
@@ -153,3 +154,33 @@ def test_a_last_model_may_be_trained_behind_a_word(text, finished):
     word, behind = line(50, "search finished"), line(52, text)
     told = [Marked("word", "finished", word, "trainer")]
     assert ending(told, STEPS, [word, behind]).finished == finished
+
+
+@pytest.mark.parametrize(
+    ("texts", "short"),
+    [
+        (["saving final model (shard 2/12)"], True),
+        (["saving the final model", "  writing optimizer state, shard 3 of 16"], True),
+        (["saving the final model", "shard 1/2 written", "shard 2/2 written"], False),
+        (["saving the final model", "shard 0/2", "shard 1/2"], False),
+        (["saving the final model", "12 of 16 metrics went up"], False),
+    ],
+)
+def test_files_that_were_left_cut_a_word_short(texts, short):
+    lines = [line(number, text) for number, text in enumerate(texts, 1)]
+    assert is_cut_short(lines[0], lines) is short
+
+
+@pytest.mark.parametrize(
+    ("before", "behind", "again"),
+    [
+        ("running stage align", ["running stage sft"], True),
+        ("[main] Starting fold A", ["[main] Starting fold B", "building the model"], True),
+        ("running stage align", ["running stage export", "export finished"], False),
+        ("reading the data", ["running stage export"], False),
+        ("running stage align", ["stage align took 3 h"], False),
+    ],
+)
+def test_one_training_more_begins_as_one_did_before(before, behind, again):
+    lines = [line(n, text) for n, text in enumerate([before, "training done", *behind], 1)]
+    assert trains_again_behind(lines[1], lines) is again

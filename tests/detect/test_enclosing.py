@@ -4,6 +4,7 @@ import pytest
 
 from app.detect.enclosing import (
     begin_of_the_last,
+    epochs_are_to_come,
     is_of_one,
     is_of_the_last,
     more_are_to_come,
@@ -144,3 +145,17 @@ def test_a_wrapper_speaks_for_more_than_the_first_of_several():
     lines = told("trial 1 of 10", "training finished", "RESULT,bert,4382")
     said = Marked("launched_processes_succeeded", "finished", lines[2], "wrapper")
     assert not others_are_promised(lines[1], lines, [said])
+
+
+@pytest.mark.parametrize(
+    ("headings", "more"),
+    [
+        (("Epoch 1/3", "Epoch 2/3"), True),
+        (("Epoch 1/3", "Epoch 2/3", "== Epoch 3 of 3 =="), False),
+        (("Epoch 0/2", "Epoch 1/2"), False),
+        (("Epoch 1/3: loss 2.1",), False),
+        (("эпоха 2 из 6",), True),
+    ],
+)
+def test_headings_of_epochs_tell_that_others_are_to_come(headings, more):
+    assert epochs_are_to_come(0, told(*headings)) is more

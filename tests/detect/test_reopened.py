@@ -1,18 +1,21 @@
 """Files that begin again behind an end."""
 
+import pytest
+
 from app.detect.reopened import reopened_runs
-from app.model import Compressed, Marked
+from app.model import Compressed, Marked, Point
 from tests.detect.training_runs import line
 
 HEAD = ["loading the settings of run 7", "42 layers of 1024 units", "reading shards from /data/b"]
 STEPS = [f"working on batch {n}" for n in range(60)]
 
 
-def begin(texts, end):
+def begin(texts, end, trained=(), grade="trainer"):
     """Give where a log with these lines begins again, if a word stands in line `end`."""
     lines = tuple(line(number, text) for number, text in enumerate(texts, 1))
-    word = Marked("done", "finished", lines[end - 1], "trainer")
-    return reopened_runs(Compressed((), lines, (), ()), [word])
+    word = Marked("done", "finished", lines[end - 1], grade)
+    points = tuple(Point(0, number, "step #", step=number) for number in trained)
+    return reopened_runs(Compressed((), lines, (), points), [word])
 
 
 def test_three_lines_of_the_head_come_again():
@@ -39,3 +42,12 @@ def test_a_head_of_one_kind_of_line_tells_nothing():
 
 def test_rounds_of_a_few_lines_are_no_runs():
     assert begin([*HEAD, "training is done"] * 20, 4) == {}
+
+
+@pytest.mark.parametrize(
+    ("trained", "grade", "begins"),
+    [([4, 5], "trainer", {0: [7]}), ([], "trainer", {}), ([4, 5], "hint", {})],
+)
+def test_a_short_run_that_trained_and_plainly_ended_is_followed_by_another(trained, grade, begins):
+    texts = [*HEAD, "step 1", "step 2", "training is done", *HEAD]
+    assert begin(texts, 6, trained, grade) == begins
