@@ -8,7 +8,7 @@ somebody who ends the job.
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from app.model import Line, Marked
 
@@ -64,6 +64,9 @@ _OF_FILES = re.compile(
 )
 # [W313 17:16:01.112 CudaIPCTypes.cpp:16]   UserWarning: use y
 _WARNS = re.compile(r"\[W\d{3,4} |\bwarn|Warning\b", re.IGNORECASE)
+_IGNORED = "Exception ignored "
+_NAMES_EXCEPTION = re.compile(r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt|Exit)\b")
+_OF_TRACEBACK = re.compile(rf"Traceback \(most recent|\s|File \"|{_NAMES_EXCEPTION.pattern}")
 _LEAVES = re.compile(r"\b(?:finish|terminat|exit|upload|sync|flush|clos|shut|clean|teardown)", re.I)
 
 
@@ -150,7 +153,20 @@ def _goes_on(behind: Sequence[Line]) -> bool:
 
 
 def _behind(word: Line, lines: Sequence[Line]) -> list[Line]:
-    return [line for line in lines if line.file == word.file and line.number > word.number]
+    own = (line for line in lines if line.file == word.file and line.number > word.number)
+    return _without_ignored(own)
+
+
+def _without_ignored(lines: Iterable[Line]) -> list[Line]:
+    """Leave out the tracebacks that Python prints of objects that go while all is torn down."""
+    left: list[Line] = []
+    within = False
+    for line in lines:
+        within = _IGNORED in line.text or (within and _OF_TRACEBACK.match(line.text) is not None)
+        if not within:
+            left.append(line)
+        within = within and not _NAMES_EXCEPTION.match(line.text)
+    return left
 
 
 def _in_words(line: Line) -> str:

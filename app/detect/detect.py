@@ -12,6 +12,7 @@ from app.detect.awaited import awaited
 from app.detect.clocks import bounded
 from app.detect.deaths import with_silent_deaths
 from app.detect.ending import ending
+from app.detect.exception import Raised
 from app.detect.findings import group
 from app.detect.health import health
 from app.detect.leads import leads
@@ -72,10 +73,22 @@ def met(
     others = of_others(on_lines, marked)
     on_lines = tuple(as_told(sighting, others) for sighting in on_lines)
     harmless = partial(is_benign, compiled=compiled)
-    raised = find_raised(lines, harmless)
+    raised = [_as_told(one, marked) for one in find_raised(lines, harmless)]
     sightings = understand(raised, on_lines, compiled)
     mentioned = find_mentioned(lines, raised, harmless)
     return understand_mentioned(mentioned, sightings, compiled)
+
+
+def _as_told(raised: Raised, marked: Sequence[Marked]) -> Raised:
+    """Take a thread that died behind a plain word of the end for one that was left behind."""
+    is_left = raised.ended_a_thread and any(
+        mark.kind == "finished"
+        and mark.grade in ("trainer", "wrapper")
+        and mark.line.file == raised.line.file
+        and mark.line.number < raised.line.number
+        for mark in marked
+    )
+    return replace(raised, kind="logged") if is_left else raised
 
 
 def _without_quoted_losses(log: Compressed, compiled: Compiled) -> Compressed:

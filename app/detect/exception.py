@@ -17,6 +17,7 @@ class Raised:
     the whole block with every chained traceback. Members of `cause_of` have no chain of their own.
     `code` is the source line of the innermost frame, where the traceback shows it. `from_the_top`
     says that the traceback begins where a program or a thread does, as what nobody caught does.
+    What ended a thread alone is taken for what ended the process where nothing else did.
     """
 
     type: str
@@ -31,6 +32,7 @@ class Raised:
     cause_of: tuple["Raised", ...] = ()
     code: str = ""
     from_the_top: bool = False
+    ended_a_thread: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,7 +147,7 @@ class _Reading:
         fatal = {_printed_by(raised) for _, raised in found if raised.kind == "uncaught"}
         # A thread that dies does not end its process; but where nothing else did, it is the one.
         return tuple(
-            replace(raised, kind="uncaught")
+            replace(raised, kind="uncaught", ended_a_thread=True)
             if chain.mark == "thread"
             and raised.kind == "logged"
             and _printed_by(raised) not in fatal

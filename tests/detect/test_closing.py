@@ -184,3 +184,17 @@ def test_files_that_were_left_cut_a_word_short(texts, short):
 def test_one_training_more_begins_as_one_did_before(before, behind, again):
     lines = [line(n, text) for n, text in enumerate([before, "training done", *behind], 1)]
     assert trains_again_behind(lines[1], lines) is again
+
+
+IGNORED = """Exception ignored in: <function Pool.__del__ at 0x7f2>
+Traceback (most recent call last):
+  File "/w/pool.py", line 9, in __del__
+    self.stream.close()
+AttributeError: 'Pool' object has no attribute 'stream'"""
+
+
+@pytest.mark.parametrize(("more", "ended"), [([], True), (["upload failed"], False)])
+def test_an_object_that_goes_while_all_is_torn_down_spoils_no_end(more, ended):
+    behind = [line(60 + n, text) for n, text in enumerate([*IGNORED.split("\n"), *more])]
+    done = Marked("done", "finished", line(50, "Done."), "hint")
+    assert (ending([done], STEPS, [done.line, *behind]).finished == "hint") is ended

@@ -75,6 +75,21 @@ KeyError: 'level'
     assert finding.sightings[0].facts["frame"].startswith("/opt/hall/fill.py")
 
 
+DIED = """\
+Exception in thread Filler:
+Traceback (most recent call last):
+  File "/opt/hall/fill.py", line 9, in fill
+    water["level"]
+KeyError: 'level'
+"""
+
+
+@pytest.mark.parametrize(("before", "strength"), [("hall closes\n", "clue"), ("", "proof")])
+def test_a_thread_that_dies_when_all_is_done_proves_nothing(before: str, strength: str) -> None:
+    (finding,) = found(seen(before + DIED)).findings
+    assert finding.strength == strength
+
+
 def test_what_training_survived_is_left_aside_and_the_remarks_say_so() -> None:
     points = tuple(Point(0, number, "train", step=number) for number in range(2, 9))
     shown = found(seen("pump is slow\n" + "step\n" * 8, points=points))
