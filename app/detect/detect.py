@@ -29,6 +29,7 @@ from app.detect.signals import is_benign, marks, sight
 from app.detect.strangers import as_told, of_others
 from app.detect.survived import without_survived
 from app.detect.traceback import find_raised
+from app.detect.turns import with_turns
 from app.detect.windows import with_windows
 from app.located import Located
 from app.model import (
@@ -113,6 +114,8 @@ def detect(sighted: Sighted, attempt: Attempt, compiled: Compiled, job: Job) -> 
     lines = [line for line in log.lines if attempt.holds(line.file, line.number)]
     heard = _without_asides(lines, shown, compiled)
     end = ending(own_marks, own_points, heard, log.lines)
+    if attempt is sighted.attempts[-1]:
+        end = with_turns(end, sighted.marks, log.points, log.lines)
     own = with_last_words(own, own_points, ended, end, compiled)
     end = with_onward(end, lines, own_points, own_marks, own)
     finished = end.finished == "trainer"

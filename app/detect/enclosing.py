@@ -15,13 +15,13 @@ from app.model import Line, Marked, Point
 
 _Told = tuple[int, int]  # which one, and the line that says it
 _Count = tuple[str, int]  # of what, and how many
-_OF = r" ?(?:/|of|out of|von|van|de|di|sur|z|из) ?"
+OF = r" ?(?:/|of|out of|von|van|de|di|sur|z|из) ?"
 _KINDS = r"fold|stage|phase|seed|trial|round|cycle|repeat|repetition|experiment"
 _ONE_OF = re.compile(
     r"(?P<of_other>\b(?:zero|pipeline|pipe|pp|parallel|optimizer)[ _:-]{1,2})?"
     rf"\b(?P<kind>{_KINDS}|fase|etapp?e?|étape|etapa|этап|фаза|фолд)"
     r"(?: (?:no\.?|number|index))?[ #:=_-]{0,3}(?:(?:\w{1,9} )?[\[(])?"
-    rf"(?P<one>\d{{1,5}}){_OF}(?P<all>\d{{1,5}})\b",
+    rf"(?P<one>\d{{1,5}}){OF}(?P<all>\d{{1,5}})\b",
     re.IGNORECASE,
 )
 # 第 1/5 折   1/4 단계 시작
@@ -32,7 +32,7 @@ _ONE_OF_AHEAD = re.compile(
 # === Adapter 2/5 ===   Ensemble member 2/5   language 1/6: de   cross-validation, split 1 of 4
 _HEADING = re.compile(
     r"^\W*(?:[^\W\d_-]+-?[^\W\d_]+, )?(?P<kind>[^\W\d_]+(?: [^\W\d_]+)?) (?P<one>\d{1,3})"
-    rf"{_OF}(?P<all>\d{{1,3}})(?:\W*|(?P<tail>(?::| [(–—-]) ?.{{1,60}}))$",
+    rf"{OF}(?P<all>\d{{1,3}})(?:\W*|(?P<tail>(?::| [(–—-]) ?.{{1,60}}))$",
     re.IGNORECASE,
 )
 # what one training, or its start, counts
@@ -45,16 +45,19 @@ _OF_ONE_RUN = re.compile(
 )
 # of which the first one, told alone, promises more
 _TRAININGS = re.compile(
-    rf"(?:.* )?(?:{_KINDS}|split|member|adapter|language|ablation|variant|part|model(?:lo|o|l)?|"
-    r"modèle|модель|折|个?模型|폴드|번째 모델|フォールド)",
+    rf"(?:.* )?(?:{_KINDS}|split|member|adapter|language|ablation|variant|part|run|job|fit|"
+    r"learner|client|model(?:lo|o|l)?|modèle|модель|pliegue|折|个?模型|폴드|번째 모델|フォールド)",
     re.IGNORECASE,
 )
+# [1/3] Pretrain
+_LEADING = re.compile(r"^\W{0,6}[\[(](?P<one>\d{1,2}) ?/ ?(?P<all>\d{1,2})[\])](?=\s)")
 # using fold 1 of 5 for validation   python train.py --fold 1/5   array task 0: seed 1 of 3
 _OF_THIS_JOB = re.compile(
-    r"\b(?:array|only|using|held[ -]?out|(?:for|as|on) (?:the )?(?:val\w*|test\w*|eval\w*)|"
-    r"this (?:job|run|task))\b|--\w",
+    r"\b(?:array|only|using|(?:job|task) per|held[ -]?out|this (?:job|run|task)|"
+    r"(?:for|as|on) (?:the )?(?:val\w*|test\w*|eval\w*))\b|--\w",
     re.IGNORECASE,
 )
+_OF_AN_ARRAY = re.compile(r"array[_ -]?(?:task|job|index|id)", re.IGNORECASE)
 # the job is done   all finished   script exited with code 0
 _FOR_ALL = re.compile(
     r"\b(?:job|script|program|pipeline|process|all|everything|experiment|sweep|study)\b|\bexit",
@@ -63,7 +66,7 @@ _FOR_ALL = re.compile(
 # Epoch 3/40   starting epoch 3 of 40
 _EPOCH = re.compile(
     r"^\W*(?:starting |begin\w* )?(?:epoch|epoche|époque|época|эпоха) (?P<one>\d{1,5}) ?"
-    rf"{_OF} ?(?P<all>\d{{1,5}})\W*$",
+    rf"{OF} ?(?P<all>\d{{1,5}})\W*$",
     re.IGNORECASE,
 )
 _IN_TURN = re.compile(  # of a fold or a trial there may be a job each
@@ -101,12 +104,13 @@ def more_are_to_come(
     nested = _told_together(counts)
     everywhere = _counts(file, whole or lines)
     own = [point for point in points if point.file == file and not point.evaluates]
+    alone = _counts(file, [line for line in whole or lines if _OF_THIS_JOB.search(line.text)])
     return any(
         _reached(told) < count[1]
         and (
             _are_trainings(count, everywhere[count], own)
             if _vary(everywhere[count])
-            else _IN_TURN.fullmatch(count[0]) or count in nested
+            else _IN_TURN.fullmatch(count[0]) and count not in alone or count in nested
         )
         for count, told in counts.items()
     )
@@ -123,15 +127,27 @@ def others_are_promised(word: Line, lines: Sequence[Line], marks: Sequence[Marke
         _TRAININGS.fullmatch(kind) and not _vary(told) and told[0][0] <= 1 and told[0][0] < of
         for (kind, of), told in counts.items()
     )
-    if not promised:
+    if not (promised or _leads_one(word.file, lines)):
         return False
     behind = [line for line in lines if line.file == word.file and line.number >= word.number]
-    told = [line for line in lines if line.file == word.file and _read(line.text)]
+    own = [line for line in lines if line.file == word.file]
     return not (
         any(_FOR_ALL.search(line.text) for line in behind)
-        or any(_OF_THIS_JOB.search(line.raw) for line in told)
+        or any(_OF_THIS_JOB.search(line.raw) for line in own if _read(line.text))
+        or any(_OF_AN_ARRAY.search(line.raw) for line in own)
         or any(mark.grade == "wrapper" and mark.line.file == word.file for mark in marks)
     )
+
+
+def _leads_one(file: int, lines: Sequence[Line]) -> bool:
+    """Say whether one line alone begins with a count, and it is that of the first of several."""
+    own = [line for line in lines if line.file == file]
+    told = [(found, line) for line in own if (found := _LEADING.match(line.text))]
+    if len(told) != 1:
+        return False
+    found, line = told[0]
+    is_first = int(found["one"]) == 1 < int(found["all"])
+    return is_first and not _OF_ONE_RUN.search(line.text) and not _OF_THIS_JOB.search(line.text)
 
 
 def epochs_are_to_come(file: int, lines: Sequence[Line]) -> bool:

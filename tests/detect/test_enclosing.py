@@ -53,6 +53,7 @@ def test_where_one_number_0_was_told_the_last_of_three_is_2():
 def test_a_job_may_be_for_one_trial_alone_but_not_for_one_stage():
     assert not more_are_to_come(0, told("Beginning trial 07 of 10"))
     assert more_are_to_come(0, told("stage 1/2: warm-up"))
+    assert not more_are_to_come(0, told("this script runs phase 1 of 2 only"))
 
 
 def test_folds_begin_again_for_each_seed():
@@ -134,6 +135,11 @@ def test_what_nobody_knows_for_trainings_begins_its_steps_anew(heading, steps, m
         (["trial 7 of 10", "training finished"], False),
         (["fold 1 of 1", "training finished"], False),
         (["bucket 1/5", "training finished"], False),
+        (["[1/3] pretrain", "training finished"], True),
+        (["[1/3] load data", "training finished", "[2/3] save"], False),
+        (["[1/3] load data", "training finished"], False),
+        (["this is fold 1 of 5 (one job per fold)", "training finished"], False),
+        (["seed 1 of 3", "training finished", "SLURM_ARRAY_TASK_ID=1"], False),
     ],
 )
 def test_the_first_of_several_trainings_promises_others(texts, promised):
