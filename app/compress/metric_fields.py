@@ -38,8 +38,10 @@ _FIRST_GROUP = "grad_norm: "
 _LOSS_BEHIND = re.compile(r" loss(?=\s*(?:[,;|)]|$))")
 #  1000 steps  loss 3.8065
 _STEPS_BEHIND = re.compile(r" (?:steps|iters|iterations)(?![a-z/])")
-# step 200: train crossentropyloss |  3.21
-_BAR_BEHIND_LOSS = re.compile(r"loss +\|$")
+# step 200: train crossentropyloss |  3.21   STEP|200|LOSS|3.21
+_BAR_BEHIND_NAME = re.compile(r"(loss(?= +\|$)|(?:^|(?<=\|))(?:step|iter|loss|gn|lr)(?=\|$)) *\|$")
+# {"name": "train/loss", "value": 2.31, "step": 120}
+_NAMED_APART = re.compile(r"\"(?:name|key|tag|metric)\": ?\"([^\"#]{1,60})\",? ?\"value\": ?$")
 _QUOTED = re.compile(r"['\"]\s*:\s*['\"]?$")
 
 
@@ -102,12 +104,14 @@ def fields(texts: Sequence[str]) -> Iterator[Field]:
             continue
         if piece.startswith(_FIRST_GROUP):
             piece = _FIRST_GROUP
-        bare = _BAR_BEHIND_LOSS.sub("loss", piece.rstrip(_SEPARATORS))
+        bare = _BAR_BEHIND_NAME.sub(r"\1", piece.rstrip(_SEPARATORS))
         tail = piece[len(bare) :]
         key = _key(bare)
         extra = bare[: bare.rfind(key)] if key else bare
         extra = extra.rpartition("#")[2]  # what was carried was part of the text before
         key = key.lstrip(_LEFT_RIM).rstrip(_RIGHT_RIM).removesuffix(" is")
+        if tail == "@":
+            key = f"{key} at step"
         explicit = ":" in tail or "=" in tail
         if explicit and not key:
             key = loss_at(last_key)
@@ -131,8 +135,10 @@ def _meaning(key: str, after: str, piece: str) -> Meaning | None:
         return Meaning("eval_loss" if key and is_eval(key) else "loss", 97)
     if _STEPS_BEHIND.match(after) and not key:
         return Meaning("step", 35)
-    if key == "value" and '"key": "train_loss"' in piece:
-        return Meaning("loss", 99)
+    if key == "value" and (named := _NAMED_APART.search(piece)):
+        return meaning(named[1], after)
+    if piece.endswith(("@", "@ ")) and not key:
+        return Meaning("step", 10)
     if key == "samples_count":
         return Meaning("step", 10)
     if key == "to" and "loss scale from" in piece:

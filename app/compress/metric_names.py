@@ -45,15 +45,15 @@ class Meaning:
 # iter 3010: loss 2.31 | loss/train/total: 2.18 | loss train (curr): 1.199 | lm loss value: 2.3
 _LOSS = re.compile(
     r"^(.*?)loss(?:es)?"
-    r"(?:[/_. ](?:train(?:ing)?|total|step|avg|mean|policy|policy_avg))*"
+    r"(?:[/_. ](?:train(?:ing)?|total|step|avg|mean|per[_ ]token|policy|policy_avg))*"
     r"(?: \((?:curr|current|train|training)\))?$"
 )
 # actor/pg_loss:-0.016 | 'policy_loss': 0.004 | 'loss/policy_avg': 0.0009
 _POLICY = re.compile(r"(?:^|[/_ ])(?:policy|pg|actor|ppo)[_ /]loss$|^loss/policy(?:_avg)?$")
 # epoch 0 step 42/4338  ce 0.2136 | train/lm_ce: 2.31 | val_nll | ppl: 8.41 | bits/tok 2.66 | L=1.9
 _LOSS_BY_NATURE = re.compile(
-    r"cost$|(?:.* )?l$|(?:[a-z]+[_/. -]){0,3}(?:ce|nll|xent|cross[_ ]?entropy|mlm|bpb|bpc|"
-    r"bits?(?:[/_-]| per )(?:token|tok|byte|char|dim)s?|(ppl|perplexity))"
+    r"cost$|(?:.* )?l$|(?:[a-z]+[_/. -]){0,3}(?:ce|nll|xent|cross[_ -]?entropy|mlm|bpb|bpc|"
+    r"mse|objective|l_total|bits?(?:[/_-]| per )(?:token|tok|byte|char|dim)s?|(ppl|perplexity))"
     r"(?:[_/. -](?:train|step|avg|mean))?$"
 )
 # val_loss=2.31 | eval loss at step | valid loss at iteration
@@ -91,7 +91,7 @@ _MAIN_LOSSES = {
 # global_step: 14 | "global_step/max_steps": "10/273" | num_updates=54300 | Iter(train) [ 510/2046]
 _STEP = re.compile(
     r"^(.*?)(?<![a-z])(global[ _-]?steps?(?:/max_steps)?|num_updates|steps_completed|"
-    r"current_steps|step|iteration|iter|it|upd|update|batch|episode)(?:\(train\)| at)?$"
+    r"current_steps|step|iteration|iter|it|upd|update|(?:end of )?batch|episode)(?:\(train\)| at)?$"
 )
 _STEP_WEIGHTS = {
     "num_updates": 50,

@@ -14,6 +14,8 @@ _ENGLISH = {
     "pérdida": "loss",
     "perda": "loss",
     "perte": "loss",
+    "perdita": "loss",
+    "verlust": "loss",
     "步数": "step",
     "迭代": "iter",
     "ステップ": "step",
@@ -21,7 +23,10 @@ _ENGLISH = {
     "단계": "step",
     "шаг": "step",
     "paso": "step",
+    "passo": "step",
+    "schritt": "step",
     "étape": "step",
+    "pas": "step",
     "轮次": "epoch",
     "エポック": "epoch",
     "에폭": "epoch",
@@ -36,9 +41,22 @@ _ENGLISH = {
     "검증": "val ",
     "困惑度": "ppl",
     "梯度范数": "grad_norm",
+    "gradientennorm": "grad_norm",
 }
 # 손실(loss) 6.0511 says it in English too
 _FOREIGN = re.compile(rf"(?<![a-z])({'|'.join(_ENGLISH)})(?![a-z(])")
+
+
+def is_foreign(line: str) -> bool:
+    """Say whether a line in lower case may hold such words."""
+    return (
+        not line.isascii()
+        or "perte" in line
+        or "perd" in line
+        or "verlust" in line
+        or "schritt" in line
+        or "passo" in line
+    )
 
 
 def in_english(line: str) -> str:

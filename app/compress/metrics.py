@@ -170,7 +170,7 @@ class _Study:
         alone = (
             shape.step >= 0
             or loss.quoted
-            or shape.has("step", "pace", "epoch", "rate")
+            or shape.has("step", "pace", "epoch", "rate", "grad_norm")
             or shape.is_told_by("seconds")
             or _ALONE.match(shape.whole.rstrip()) is not None
         )

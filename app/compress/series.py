@@ -18,7 +18,7 @@ from app.compress.metric_fields import number, parts_of
 from app.compress.metric_goals import Goals
 from app.compress.metric_memory import Block, Memory, Place
 from app.compress.metric_tables import Row, Table, table
-from app.compress.metric_tongues import in_english
+from app.compress.metric_tongues import in_english, is_foreign
 from app.compress.metrics import Recipe, recipe
 from app.compress.thinning import Track, Tracks
 from app.model import Point
@@ -34,7 +34,7 @@ _MOST_HEADERS = 64  # lines that were looked at
 # iter(train) [ 510/2046] | loss train (curr): 1.199 | 11.8750 loss, | [batch=160/3200]
 _HINT = re.compile(
     r"(?:loss|step|iter|epoch|norm|scale|batch|%\||"
-    r"(?<![a-z])(?:ce|nll|xent|mlm|ppl|perplexity|cost|entropy|l|bits|per_sec)\b)[^#]{0,32}#|"
+    r"(?<![a-z])(?:ce|nll|xent|mlm|ppl|perplexity|cost|entropy|l|bits|per_sec|mse|objective|l_total)\b)[^#]{0,32}#|"
     r"# loss|max: # epochs|#s/it"
 )
 _SURE = re.compile(r"(?:loss|step|(?<![a-z])(?:ce|nll|xent|mlm|ppl))[\"' :=]{1,4}#|%\|")
@@ -70,7 +70,7 @@ class SeriesReader:
             self._leave(file)
         self._line = number
         line = text.lower()
-        if not line.isascii():
+        if is_foreign(line):
             line = in_english(line)
         if self._table is not None:
             row = self._table.row(line)
@@ -96,6 +96,10 @@ class SeriesReader:
             or "ppl" in line
             or "perplexity" in line
             or "bits" in line
+            or "bpc" in line
+            or "mse" in line
+            or "objective" in line
+            or "l_total" in line
             or "s/it" in line
             or "_per_sec" in line
         ):

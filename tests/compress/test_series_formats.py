@@ -334,6 +334,41 @@ FORMATS = [
         ("eval ***** evaluating accuracy, epoch #/#", 3, 4, None, None, None, None),
     ),
     (
+        "German words",
+        "Schritt 40: Verlust 5.25 (Gradientennorm 0.5)",
+        ("step #", 40, None, 5.25, 0.5, None, None),
+    ),
+    (
+        "names between bars",
+        "STEP|640|LOSS|2.25|GN|0.5",
+        ("step|#", 640, None, 2.25, 0.5, None, None),
+    ),
+    (
+        "a name and its value, each by itself",
+        '{"type": "metric", "name": "train/loss", "value": 2.25, "step": 90}',
+        ('{"type": "metric", "name": "train/loss', 90, None, 2.25, None, None, None),
+    ),
+    (
+        "the step behind an at sign",
+        "tr_loss 2.25 @ 330",
+        ("tr_loss", 330, None, 2.25, None, None, None),
+    ),
+    (
+        "an at sign and the step before the loss",
+        "loss@330: 2.25",
+        ("loss@#", 330, None, 2.25, None, None, None),
+    ),
+    (
+        "a loss for each token",
+        "70: train_loss_per_token 2.25",
+        ("# train_loss_per_token", 70, None, 2.25, None, None, None),
+    ),
+    (
+        "a squared error of a batch",
+        "Epoch 3 [510/9000] mse: 0.75",
+        ("epoch # [#/#] mse", 510, 9000, 0.75, None, None, None),
+    ),
+    (
         "the number of steps beside the step",
         '{"step": 40, "max_steps": 900, "nll": 2.5}',
         ('{"step":#, "max_steps":# nll', 40, 900, 2.5, None, None, None),
