@@ -57,7 +57,7 @@ _SOMEBODY_ELSE = re.compile(
     r"[\[<(]*\d{4}[-/.]\d\d[-/.]\d\d|[\[<(]*\d\d:\d\d:\d\d|\[?[IWEFC]\d{3,4} \d|\[\d\d/\d\d"
     r"|\[ *\d{1,9}\.\d{3,9}\] |\[[\w.-]{1,64}:\d{1,9}(?: *:\d{1,9}){0,2}\] "
     r"|[\[<(]*(?:INFO|WARN(?:ING)?|ERROR|DEBUG|CRITICAL|FATAL|NOTICE|info|warning|error)[\])>: |]"
-    r"|\[(?:rank|default)?\d+\]|\S{1,300}:\d{1,6}: \w*Warning: "
+    r"|\[[IWEFC] [\w.]{1,60}:\d{1,6}\] |\[(?:rank|default)?\d+\]|\S{1,300}:\d{1,6}: \w*Warning: "
     r"|[a-z][a-z0-9_./-]{1,60}(?:\[\d{1,9}\])?: [^ ]|NVRM: |[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d "
     r"|[./~]\S{0,300}: line \d+: "
     r"|\++ |\$ |[=*#~_-]{8,}|\*\*\* |\s*\d{1,3}%\||:::MLLOG|\S+ NCCL (?:INFO|WARN)"
@@ -71,6 +71,8 @@ _SOMEBODY_ELSE = re.compile(
     r"|nfs: server |TERM_[A-Z]"
 )
 # Exception raised from query at ../aten/src/ATen/cuda/CUDAEvent.h:95 (most recent call first):
+#   4%|▍         | 138/3402 [33:11<13:05:41, 14.44s/it]
+_BAR = re.compile(r"\d{1,3}%\|")
 _NATIVE_STACK = re.compile(r"Exception raised from |frame #\d+: |C\+\+ CapturedTraceback|#\d+ ")
 # -- Process 2 terminated with the following error:
 _CARRIED = ("-- Process ", "ray::")
@@ -86,8 +88,8 @@ def continues(block: Block, line: Line, text: str, indent: int, *, adjacent: boo
         return False
     if not _same_moment(spoken.time, line.time):
         return False
-    further_in = indent > block.base
     body = text.lstrip()
+    further_in = indent > block.base and not _BAR.match(body)
     if _NATIVE_STACK.match(body):
         return True
     if body.startswith(_CARRIED):

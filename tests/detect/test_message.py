@@ -30,6 +30,8 @@ from tests.detect.written_logs import NATIVE, read, the_one
         ("RuntimeError: one\n./run.sh: line 4: 211 Aborted (core dumped) python a.py", "one"),
         ("RuntimeError: one\n[n7:12 :0:12] Caught signal 6 (Aborted)", "one"),
         ("RuntimeError: one\n[W304 11:12:13.123 Store.cpp:5] two", "one"),
+        ("RuntimeError: one\n[W Store.cpp:5] Warning: two", "one"),
+        ("RuntimeError: one\n  4%|x   | 138/3402 [33:11<13:05, 14.44s/it]", "one"),
     ],
 )
 def test_a_message_goes_on_until_somebody_else_speaks(tail, message):
