@@ -203,7 +203,9 @@ _RETRY = re.compile(
     r"|\b(?:attempt|retry|try)(?: number)?[ #:=]{0,2}(?P<now>\d{1,4})(?: ?/ ?| of | out of )"
     r"(?P<of>\d{1,4})\b"
 )
-_RETRY_GENERAL = re.compile(rf"{_RETRY.pattern}|\bretr(?:y|ies|ied)\b|\battempt(?:s|ed)?\b")
+_RETRY_GENERAL = re.compile(
+    rf"{_RETRY.pattern}|\bretr(?:y|ies|ied)\b|\battempt(?:s|ed)?\b(?! to access\b| to use\b)"
+)
 _GAVE_UP = re.compile(
     r"(?i)\b(?:giv(?:e|es|ing)|gave) up\b|\bexhausted\b|\bno (?:more )?retr|\bnot (?:be )?retr"
     r"|\bretr(?:y|ies) (?:count |limit )?(?:exceeded|failed)|\b(?:cannot|not|unable to) recover"
