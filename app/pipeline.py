@@ -17,8 +17,8 @@ from app.compress.log import LineReading, compress
 from app.detect.detect import Sighted, detect, look
 from app.errors import SourceError
 from app.incident import Recalled, Snippet
+from app.judge.carried import Judged, judge_after
 from app.judge.remembered import remembered
-from app.judge.verdict import judge
 from app.model import (
     AttemptVerdict,
     Compressed,
@@ -255,18 +255,16 @@ def _all_blocks(
             yield block
 
 
-def _verdicts(
-    sighted: Sighted, compiled: Compiled, job: Job, watch: Watch
-) -> list[tuple[Detected, Verdict, Finding | None]]:
+def _verdicts(sighted: Sighted, compiled: Compiled, job: Job, watch: Watch) -> list[Judged]:
     """Judge each attempt; what the caller knows of the job is about the last one."""
-    judged = []
+    judged: list[Judged] = []
     for attempt in sighted.attempts:
         about = job if attempt is sighted.attempts[-1] else Job()
         detected = detect(sighted, attempt, compiled, about)
         watch.lap("detect")
-        verdict, root = judge(detected, compiled.rulebook, sighted.log.files, about)
+        before = judged[-1] if judged else None
+        judged.append(judge_after(before, detected, compiled.rulebook, sighted.log.files, about))
         watch.lap("judge")
-        judged.append((detected, verdict, root))
     return judged
 
 

@@ -12,8 +12,8 @@ from app.detect.detect import Sighted, detect
 from app.detect.signals import Tried, tried
 from app.detect.strangers import as_told, of_others
 from app.judge.account import Event, why_not
+from app.judge.carried import judge_after
 from app.judge.primary import Ranking, rank
-from app.judge.verdict import judge
 from app.model import OUTLIVED, Attempt, Detected, Ending, Finding, Job, Sighting, Verdict
 from app.rulebook.compiled import Compiled
 
@@ -22,10 +22,8 @@ _MOST_REFUSED = 12
 
 def judged(sighted: Sighted, compiled: Compiled) -> Iterator[str]:
     """Tell for the last attempt what counted, who explains whom, and why the first root won."""
-    attempt = sighted.attempts[-1]
-    found = detect(sighted, attempt, compiled, Job())
+    attempt, found, verdict = sighted.attempts[-1], *_last(sighted, compiled)
     ranking = rank(found.findings, compiled.rulebook)
-    verdict, _ = judge(found, compiled.rulebook, sighted.log.files, Job())
     yield from _attempt(sighted, attempt)
     yield from _left_out(_met(sighted, attempt, compiled), found)
     yield from _ranked(ranking)
@@ -33,6 +31,17 @@ def judged(sighted: Sighted, compiled: Compiled) -> Iterator[str]:
     yield f"ending: {_ending(found.ending)}"
     primary = verdict.primary
     yield f"verdict: {primary.cause} ({primary.confidence}), {_why(verdict, ranking)}"
+
+
+def _last(sighted: Sighted, compiled: Compiled) -> tuple[Detected, Verdict]:
+    """Judge all attempts in turn, since one may leave its broken device to the next."""
+    files, judged = sighted.log.files, None
+    for attempt in sighted.attempts:
+        found = detect(sighted, attempt, compiled, Job())
+        judged = judge_after(judged, found, compiled.rulebook, files, Job())
+    if judged is None:
+        raise AssertionError("a log without an attempt")
+    return judged[0], judged[1]
 
 
 def _met(sighted: Sighted, attempt: Attempt, compiled: Compiled) -> Iterator[Tried]:

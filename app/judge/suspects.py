@@ -16,6 +16,7 @@ _LOOKED_AT = 256  # places that are compared with each other
 _STOPPED = ("-15", "143", "-2", "130", "15", "SIGTERM", "Terminated")
 # Of those that wait, each aborts itself; the one that was killed is the one they waited for.
 _KILLED = ("9", "SIGKILL", "Killed", "-9", "137", "11", "SIGSEGV", "-11", "139", "7", "-7", "135")
+_BY_ABORT = ("-6", "134", "6", "SIGABRT", "Aborted")
 _LOOPBACK = re.compile(r"127\.\d|::1$|localhost\b|0\.0\.0\.0$")
 _WAITS = ("NCCLTimeoutError", "NCCLRemoteError", "Stalled")
 _ON_WIRES = (*_WAITS, "NetworkError", "ConnectionError", "NodeFailure")
@@ -168,7 +169,7 @@ def _was_stopped(mark: Marked) -> bool:
 
 def _aborted(mark: Marked) -> bool:
     """Say whether a process ended itself, as those do that waited in vain."""
-    return bool({mark.facts.get("code"), mark.facts.get("signal")} & {"-6", "134", "6", "SIGABRT"})
+    return bool({mark.facts.get("code"), mark.facts.get("signal")} & {*_BY_ABORT})
 
 
 def _of_waits(detected: Detected) -> Iterator[Suspect]:
