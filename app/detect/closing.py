@@ -56,6 +56,12 @@ _BEGINS_ONE = re.compile(
     r"(?:stage|phase|fold|experiment|trial|member|adapter|variant|model)\b",
     re.IGNORECASE,
 )
+# Training B: 200 steps   -- part II of the training
+_NAMED_ONE = re.compile(
+    r"^\W*(?i:training|stage|phase|part|fold|seed|experiment|trial|task|member|adapter|variant|model)"
+    r" (?P<name>[A-Z]|\d{1,2}|[IVX]{1,4})\b(?![.\d])"
+)
+_TELLS_A_RESULT = re.compile(r"\d\.\d|%")
 _IS_DONE = re.compile(r"\b(?:finish|complet|done|end)(?:e?d|es?)?\b", re.IGNORECASE)
 # writing optimizer state, shard 3 of 16
 _OF_FILES = re.compile(
@@ -81,7 +87,11 @@ def closing(
     said = Counter(_in_words(sign.line) for sign in signs)
     rare = [sign for sign in signs if said[_in_words(sign.line)] < _MOST_ALIKE]
     own = [sign for sign in rare if sign.line.file == rare[-1].line.file]
-    pairs = ((sign, own[-1]) for sign in reversed(own) if sign.mark != own[-1].mark)
+    pairs = (
+        (sign, own[-1])
+        for sign in reversed(own)
+        if sign.mark != own[-1].mark and sign.line.number != own[-1].line.number
+    )
     first, last = next(pairs, (None, None))
     if first is None or last is None:
         return None
@@ -138,9 +148,18 @@ def _begins_one_more(word: Line, lines: Sequence[Line]) -> bool:
     """Say whether one of several trainings begins behind a word, as one did before it, for good."""
     own = [line for line in lines if line.file == word.file]
     begun = [line.number for line in own if _BEGINS_ONE.match(line.text)]
-    if not begun or not begun[0] < word.number < begun[-1]:
+    named = [(found["name"], line.number) for line in own if (found := _names_one(line.text))]
+    before = {name for name, number in named if number < word.number}
+    if before:
+        begun += [n for name, n in named if n < word.number or name not in before]
+    if not begun or not min(begun) < word.number < max(begun):
         return False
-    return not any(line.number > begun[-1] and _IS_DONE.search(line.text) for line in own)
+    return not any(line.number > max(begun) and _IS_DONE.search(line.text) for line in own)
+
+
+def _names_one(text: str) -> re.Match[str] | None:
+    told = _IS_DONE.search(text) or _TELLS_A_RESULT.search(text)
+    return None if told else _NAMED_ONE.match(text)
 
 
 def _is_spoilt(behind: Sequence[Line]) -> bool:

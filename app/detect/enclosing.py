@@ -19,7 +19,7 @@ OF = r" ?(?:/|of|out of|von|van|de|di|sur|z|из) ?"
 _KINDS = r"fold|stage|phase|seed|trial|round|cycle|repeat|repetition|experiment"
 _ONE_OF = re.compile(
     r"(?P<of_other>\b(?:zero|pipeline|pipe|pp|parallel|optimizer)[ _:-]{1,2})?"
-    rf"\b(?P<kind>{_KINDS}|fase|etapp?e?|étape|etapa|этап|фаза|фолд)"
+    rf"\b(?P<kind>{_KINDS}|fase|etapp?e?|étape|etapa|этап|фаза|фолд|阶段|단계|ステージ|段階)"
     r"(?: (?:no\.?|number|index))?[ #:=_-]{0,3}(?:(?:\w{1,9} )?[\[(])?"
     rf"(?P<one>\d{{1,5}}){OF}(?P<all>\d{{1,5}})\b",
     re.IGNORECASE,
@@ -57,7 +57,11 @@ _OF_THIS_JOB = re.compile(
     r"(?:for|as|on) (?:the )?(?:val\w*|test\w*|eval\w*))\b|--\w",
     re.IGNORECASE,
 )
-_OF_AN_ARRAY = re.compile(r"array[_ -]?(?:task|job|index|id)", re.IGNORECASE)
+_OF_AN_ARRAY = re.compile(
+    r"array[_ -]?(?:task|job|index|id)"
+    r"|--(?:fold|split|trial|member|part)(?:[-_](?:id|idx|index|no))?[ =]\d",
+    re.IGNORECASE,
+)
 # the job is done   all finished   script exited with code 0
 _FOR_ALL = re.compile(
     r"\b(?:job|script|program|pipeline|process|all|everything|experiment|sweep|study)\b|\bexit",

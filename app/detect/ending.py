@@ -64,6 +64,8 @@ def ending(
         return Ending(failed=told.failed)
     if told.finished is not None or told.failed is not None or has_steps_to_go(points):
         return told
+    if epochs_are_to_come(file, lines):
+        return told
     often = _routine(marks, points, lines)
     signs = [
         mark

@@ -38,7 +38,10 @@ def without_quoted(
         mark
         for mark in marks
         if mark.kind != "finished"
-        or not (_IN_LINE.search(mark.line.text) or _is_below(mark.line, headings, steps))
+        or not (
+            _IN_LINE.search(mark.line.text)
+            or (mark.grade != "wrapper" and _is_below(mark.line, headings, steps))
+        )
     )
 
 

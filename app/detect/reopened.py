@@ -7,7 +7,7 @@ repeats by itself, as ranks do at the start and epochs all the time.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from app.model import Compressed, Line, Marked
@@ -17,6 +17,10 @@ _TWICE = 2
 _HEAD = 40  # lines within which ranks may open one after another, and fewer than a run has
 _FEWEST_WORDS = 2
 _DIGITS = re.compile(r"[\dxa-f]*\d[\dxa-f]*")
+_TELLS_RESULTS = re.compile(
+    r"eval|valid|\btest|metric|result|accura|predict|generat|saved|done|finish|complete",
+    re.IGNORECASE,
+)
 _WORD = re.compile(r"[^\W\d_]{3,}")
 
 
@@ -44,10 +48,18 @@ def reopened_runs(log: Compressed, marks: Iterable[Marked]) -> Mapping[int, list
     return {file: own for file, own in found.items() if own}
 
 
-def _opened_soon(end: int | None, lines: Sequence[Line], metrics: Iterable[int]) -> list[int]:
-    """Find the one other run that follows a short one, which trained and plainly ended."""
+def _opened_soon(end: int | None, lines: Sequence[Line], metrics: Collection[int]) -> list[int]:
+    """Find the one other run that follows a short one, which trained and plainly ended.
+
+    Who loads the best model in order to judge it reads what was read at first.
+    """
     opened = _openings(lines)
     if end is None or len(opened) != _TWICE or not opened[0] < end < opened[1]:
+        return []
+    behind = [line for line in lines if line.number > opened[1]]
+    if any(_TELLS_RESULTS.search(line.text) for line in behind) and not any(
+        n > opened[1] for n in metrics
+    ):
         return []
     return opened[1:] if any(opened[0] < number < end for number in metrics) else []
 

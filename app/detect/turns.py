@@ -87,6 +87,8 @@ def _weigh(
         in_step = len(ends) >= _FEWEST and _alternate(ends, begins, trained)
         return _either(ones[-1] >= of) if in_step and len(ends) - len(ones) in (0, 1) else None
     within = [number for number in begins if number <= ends[-1]]
+    if len(within) < len(begins) and ones[-1] + (ones[0] == 0) < of:
+        return "other" if _alternate(within[-1:], ends[-1:], trained) else None
     if len(within) < _FEWEST or len(within) != len(ends) or not _alternate(within, ends, trained):
         return None
     return _either(len(within) >= of)

@@ -31,6 +31,7 @@ def test_two_different_signs_at_the_end_of_a_log_are_a_hint():
     [
         pytest.param([sign(WRITTEN)], id="one sign"),
         pytest.param([sign(WRITTEN), sign(TOOK)], id="two of one kind"),
+        pytest.param([sign(WRITTEN), sign(WRITTEN, "farewell")], id="two on one line"),
         pytest.param([sign(WRITTEN), sign(line(20, "took"), "duration_told")], id="steps between"),
         pytest.param(
             [*TWO, *(sign(line(52 + n, f"total time {n}"), "duration_told") for n in range(3))][1:],
@@ -45,6 +46,11 @@ def test_what_is_not_enough(marks):
 
 def test_steps_to_go_take_the_signs_away():
     assert ending(TWO, run(losses(40), total=900), [WRITTEN, TOOK]).finished is None
+
+
+def test_epochs_to_come_take_the_signs_away():
+    heading = line(2, "Epoch 2/8")
+    assert ending(TWO, STEPS, [heading, WRITTEN, TOOK]).finished is None
 
 
 @pytest.mark.parametrize(
@@ -177,6 +183,11 @@ def test_files_that_were_left_cut_a_word_short(texts, short):
         ("running stage align", ["running stage sft"], True),
         ("[main] Starting fold A", ["[main] Starting fold B", "building the model"], True),
         ("running stage align", ["running stage export", "export finished"], False),
+        ("Training A: 200 steps", ["Training B: 200 steps"], True),
+        ("== part I of the training", ["== part II of the training", "opening shards"], True),
+        ("model 1", ["model 1: 0.81", "model 2: 0.83"], False),
+        ("model 1", ["model 2", "model 2 is done"], False),
+        ("reading", ["model 2"], False),
         ("reading the data", ["running stage export"], False),
         ("running stage align", ["stage align took 3 h"], False),
     ],

@@ -33,6 +33,7 @@ def told(*texts):
         ("Modelo 1 de 5", True, False),
         ("fase 3 di 3", False, True),
         ("第 1/5 折", True, False),
+        ("阶段 1/3：预训练", True, False),
         ("1/4 단계 시작", True, False),
     ],
 )
@@ -139,6 +140,8 @@ def test_what_nobody_knows_for_trainings_begins_its_steps_anew(heading, steps, m
         (["[1/3] load data", "training finished", "[2/3] save"], False),
         (["[1/3] load data", "training finished"], False),
         (["this is fold 1 of 5 (one job per fold)", "training finished"], False),
+        (["fold 1/5", "training finished", "$ train.py --fold 1 --n-folds 5"], False),
+        (["fold 1/5", "training finished", "$ train.py --n-folds 5"], True),
         (["seed 1 of 3", "training finished", "SLURM_ARRAY_TASK_ID=1"], False),
     ],
 )

@@ -10,11 +10,11 @@ DONE = "The job was done. Training completed successfully!"
 SAMPLES = "=== samples at step 1000 ==="
 
 
-def stands(*texts, steps=(), times=()):
+def stands(*texts, steps=(), times=(), grade="hint"):
     """Say whether the last line stands as a word of an end."""
     lines = [line(n, text, time=dict(times).get(n)) for n, text in enumerate(texts, 1)]
     points = [Point(0, number, "step #", step=number) for number in steps]
-    return bool(without_quoted([Marked("done", "finished", lines[-1], "hint")], lines, points))
+    return bool(without_quoted([Marked("done", "finished", lines[-1], grade)], lines, points))
 
 
 @pytest.mark.parametrize(
@@ -46,6 +46,10 @@ def test_what_is_said_of_samples_may_be_an_end(text):
 def test_a_heading_of_samples_holds_for_the_lines_below_it():
     assert not stands(SAMPLES, "> Once upon a time", DONE)
     assert not stands("Generated text after epoch 3:", DONE)
+
+
+def test_no_model_speaks_as_a_wrapper_below_a_heading():
+    assert stands(SAMPLES, "> Once upon a time", "exit code 0", grade="wrapper")
 
 
 def test_a_heading_of_samples_holds_until_a_step_or_a_clock():

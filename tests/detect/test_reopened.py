@@ -51,3 +51,9 @@ def test_rounds_of_a_few_lines_are_no_runs():
 def test_a_short_run_that_trained_and_plainly_ended_is_followed_by_another(trained, grade, begins):
     texts = [*HEAD, "step 1", "step 2", "training is done", *HEAD]
     assert begin(texts, 6, trained, grade) == begins
+
+
+def test_a_model_that_is_judged_is_loaded_as_it_was_at_first():
+    texts = [*HEAD, "step 1", "step 2", "training is done", *HEAD, "accuracy of the test 0.8"]
+    assert begin(texts, 6, [4, 5]) == {}
+    assert begin([*texts, "step 1"], 6, [4, 5, 11]) == {0: [7]}

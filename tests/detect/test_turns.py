@@ -48,6 +48,12 @@ def test_a_count_before_each_end_tells_which_one_it_is(heading):
     assert turn(*each(*headings)) == "last"
 
 
+def test_where_the_next_but_not_the_last_has_begun_the_job_is_in_between():
+    assert turn(*each("[1/3] reward model"), "[2/3] PPO", "loading the policy") == "other"
+    assert turn(*each("[1/2] training"), "[2/2] evaluation") is None
+    assert turn("[1/4] data", *each("[2/4] training"), "[3/4] evaluation") == "other"
+
+
 def test_a_count_behind_each_end_tells_how_many_were_made():
     rounds = [[*each("rule train:"), f"{n} of 3 steps done"] for n in (1, 2, 3)]
     assert turn(*rounds[0], *rounds[1]) == "other"
