@@ -16,6 +16,7 @@ from app.model import Line, Marked, Point
 _Told = tuple[int, int]  # which one, and the line that says it
 _Count = tuple[str, int]  # of what, and how many
 OF = r" ?(?:/|of|out of|von|van|de|di|sur|z|из) ?"
+_PAIR = re.compile(rf"\d{OF}\d", re.IGNORECASE)
 _KINDS = r"fold|stage|phase|seed|trial|round|cycle|repeat|repetition|experiment"
 _ONE_OF = re.compile(
     r"(?P<of_other>\b(?:zero|pipeline|pipe|pp|parallel|optimizer)[ _:-]{1,2})?"
@@ -215,6 +216,8 @@ def _begin(told: Sequence[_Told]) -> int:
 
 def _read(text: str) -> list[tuple[str, int, int]]:
     """Give what a line counts, which may be several: `seed 1/3, fold 5/5`."""
+    if not _PAIR.search(text):
+        return []
     told = [found for found in _ONE_OF.finditer(text) if not found["of_other"]]
     return _counts_in([*told, *_ONE_OF_AHEAD.finditer(text)]) or _read_heading(text)
 
