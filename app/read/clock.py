@@ -2,8 +2,9 @@
 
 Loggers agree on nothing: a stamp may lack its zone, its year (`E304 04:22:11`) or its whole date
 (`[10:00:44.341]`). What is missing comes from the last complete stamp of the same file, a year also
-from the first; without one the stamp is still a stamp, and its time is unknown. A stamp without a
-zone is taken as UTC.
+from the first; without one the stamp is still a stamp, and its time is unknown. So it is where the
+year is one in which no job ran: a field that nobody filled in holds the first or last date of its
+type. A stamp without a zone is taken as UTC.
 """
 
 import re
@@ -15,6 +16,8 @@ from typing import NamedTuple
 _DAY = 86_400
 _HALF_YEAR = 183 * _DAY
 _EPOCH_DAY = date(1970, 1, 1).toordinal()
+# 0001-01-01T00:00:00Z of Go and .NET, 1970-01-01 of Unix, 1980-01-01 of FAT, 9999-12-31 of .NET
+_FIRST_YEAR, _LAST_YEAR = 1990, 2200
 
 _MONTHS = {
     name: number
@@ -136,8 +139,9 @@ class Clock:
         midnight = _date(day)
         if seconds is None or midnight is None:
             return None
-        time = midnight + seconds - (_offset(zone) if zone else 0)
-        self._last = time
+        time: float | None = None
+        if _FIRST_YEAR <= int(day[:4]) <= _LAST_YEAR:
+            time = self.seen(midnight + seconds - (_offset(zone) if zone else 0))
         return Stamp(met.end(), time, not opened or bool(closed), zone is not None)
 
     def _short_date(self, raw: str, at: int) -> Stamp | None:
@@ -150,8 +154,9 @@ class Clock:
         midnight = _midnight(year, month, day)
         if seconds is None or midnight is None:
             return None
-        self._last = midnight + seconds
-        return Stamp(met.end(), self._last, not opened or bool(closed))
+        known = _FIRST_YEAR <= year <= _LAST_YEAR
+        time = self.seen(midnight + seconds) if known else None
+        return Stamp(met.end(), time, not opened or bool(closed))
 
     def _month_day(self, raw: str, at: int) -> Stamp | None:
         met = _MONTH_DAY.match(raw, at)

@@ -191,3 +191,26 @@ def test_a_date_that_its_year_lacks_has_no_time() -> None:
 
     assert stamp is not None
     assert stamp.time is None
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "0001-01-01T00:00:00Z up",
+        "[0001-01-01 00:00:00,000] up",
+        "1970-01-01T00:00:00.000+00:00 up",
+        "1980/01/01 00:00:00 up",
+        "9999-12-31T23:59:59.999Z up",
+        "01/01/0001 00:00:00 up",
+    ],
+)
+def test_a_date_that_nobody_filled_in_tells_no_time(raw: str) -> None:
+    clock = Clock()
+    known = clock.read("2026-01-02 03:04:05 up", 0)
+    stamp = clock.read(raw, 0)
+    assert stamp
+    assert (stamp.time, raw[stamp.end :]) == (None, "up")
+    after = clock.read("[03:04:09] up", 0)
+    assert known
+    assert after
+    assert (after.time or 0) - (known.time or 0) == 4
