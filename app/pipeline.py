@@ -161,7 +161,7 @@ def judged(
     went = course(detected, verdict, [before for _, before, _ in earlier], log.points)
     advice = by_precedent(found, rulebook) if found else plan(verdict, root, rulebook, job, went)
     faults, tokens = _faults(detected, root), limits.digest_tokens
-    shown = digest(log, faults, sighted.attempts, tokens) if tokens else ""
+    shown = digest(sighted.log, faults, sighted.attempts, tokens) if tokens else ""
     watch.lap("recover")
     diagnosis = Diagnosis(
         verdict=found or verdict,

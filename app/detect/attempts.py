@@ -39,7 +39,11 @@ def cut(
         file: [number for number in own if not clocks.go_back_at(file, number)]
         for file, own in _cuts(log, marks, sightings, (appended, reopened, restarted)).items()
     }
-    spans = [_spans(file.lines, cuts.get(index, ())) for index, file in enumerate(log.files)]
+    last = {line.file: line.number for line in log.lines}
+    spans = [
+        _spans(max(file.lines, last.get(index, 0)), cuts.get(index, ()))
+        for index, file in enumerate(log.files)
+    ]
     named = _by_name(log, spans, clocks)
     if named:
         return named

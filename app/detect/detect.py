@@ -24,9 +24,10 @@ from app.detect.onward import with_onward
 from app.detect.quoted import without_quoted
 from app.detect.recalled import with_recalled
 from app.detect.reported import reported
+from app.detect.reports import with_reports_apart
 from app.detect.routine import without_routine
 from app.detect.signals import is_benign, marks, sight
-from app.detect.strangers import as_told, of_others
+from app.detect.strangers import as_told, of_others, unheard_of
 from app.detect.survived import without_survived
 from app.detect.traceback import find_raised
 from app.detect.turns import with_turns
@@ -61,7 +62,8 @@ class Sighted:
 def look(log: Compressed, compiled: Compiled) -> Sighted:
     """Prove the scan's candidates over the whole log and cut it into attempts."""
     log = _without_quoted_losses(replace(log, lines=bounded(log.lines)), compiled)
-    marked = without_quoted(marks(log.lines, compiled), log.lines, log.points)
+    whole = without_quoted(marks(log.lines, compiled), log.lines, log.points)
+    log, marked = with_reports_apart(log, whole)
     sightings = met(log.lines, marked, compiled)
     return Sighted(log, sightings, marked, cut(log, marked, sightings), locate(log.lines, marked))
 
@@ -71,7 +73,7 @@ def met(
 ) -> tuple[Sighting, ...]:
     """Find the signals that lines meet, and what the exceptions mean that were raised on them."""
     on_lines = sight(lines, compiled)
-    others = of_others(on_lines, marked)
+    others = {*of_others(on_lines, marked), *unheard_of(on_lines, lines)}
     on_lines = tuple(as_told(sighting, others) for sighting in on_lines)
     harmless = partial(is_benign, compiled=compiled)
     raised = [_as_told(one, marked) for one in find_raised(lines, harmless)]

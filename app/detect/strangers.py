@@ -1,10 +1,14 @@
-"""Leave out what a scheduler or a kernel tells of other jobs, of which their logs hold many."""
+"""Leave out what a scheduler or a kernel tells of other jobs, of which their logs hold many.
+
+So do tables in which a tool lists all that it knows: an object is of this job if its name is heard
+elsewhere, and if it is not, nobody knows whose it is.
+"""
 
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
-from app.model import Marked, Sighting
+from app.model import Line, Marked, Sighting
 
 _MOST = 4  # runs that may be in one log; more are those of all that ran on a node
 # JobId=51207   StepId=51207.0   JobId=51207_3(51300), a task of an array and its own number
@@ -30,6 +34,29 @@ def of_others(sightings: Sequence[Sighting], marks: Iterable[Marked]) -> Places:
 
 def _process(sighting: Sighting) -> tuple[str, str | None, str | None]:
     return sighting.signal, sighting.line.host, sighting.facts.get("pid")
+
+
+def unheard_of(sightings: Sequence[Sighting], lines: Sequence[Line]) -> Places:
+    """Give the lines that list an object which no other line names.
+
+    A machine is one of the job where no line says on which it was printed.
+    """
+    names_hosts = any(line.host for line in lines)
+    listed = [(s.line, name) for s in sightings if (name := _listed(s, hosts=names_hosts))]
+    rows = {(line.file, line.number) for line, _ in listed}
+    names = {name for _, name in listed}
+    heard = {name for name in names if any(_is_named(name, line, rows) for line in lines)}
+    return {(line.file, line.number) for line, name in listed if name not in heard}
+
+
+def _listed(sighting: Sighting, *, hosts: bool) -> str | None:
+    return sighting.facts.get("listed") or (sighting.facts.get("listed_host") if hosts else None)
+
+
+def _is_named(name: str, line: Line, rows: Places) -> bool:
+    if name not in line.raw or (line.file, line.number) in rows:
+        return False
+    return re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", line.raw) is not None
 
 
 def as_told(sighting: Sighting, others: Places) -> Sighting:

@@ -8,7 +8,7 @@ from app.model import EndGrade
 from app.rulebook.form import Form, Lines, Name, RareRegexes, Regexes, Sentence
 
 MarkKind = Literal[
-    "start", "finished", "failed", "exit", "place", "section", "blame", "saved", "job"
+    "start", "finished", "failed", "exit", "place", "section", "blame", "saved", "job", "report"
 ]
 
 
@@ -62,7 +62,9 @@ class MarkForm(Form):
     ip, pid), or how many there are (world, world_size, nodes, processes, node_rank, first_rank;
     own_rank for a whole file). `section`: what follows is the output of a host or rank. `blame`:
     somebody names who did not come or left (facts peer_rank, peer_host, peer). `saved`: a
-    checkpoint was written. `job`: the scheduler's number of this very job (fact job).
+    checkpoint was written. `job`: the scheduler's number of this very job (fact job). `report`: a
+    batch system tells of the whole job from here on; with the fact output (`follows`) to here, and
+    with the fact ended, when the job ended.
     """
 
     name: Name

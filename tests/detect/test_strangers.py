@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.detect.strangers import as_told, of_others
+from app.detect.strangers import as_told, of_others, unheard_of
 from app.model import Marked, Sighting
 from tests.small_rules import a_line
 
@@ -53,3 +53,18 @@ def test_a_process_of_another_host_may_have_the_same_number() -> None:
 @pytest.mark.parametrize("numbers", [(), tuple("abcdefg")])
 def test_where_no_number_is_known_or_too_many_are_all_stands(numbers: tuple[str, ...]) -> None:
     assert not of_others([seen("preempted JobId=88 has been requeued")], jobs(*numbers))
+
+
+@pytest.mark.parametrize(
+    ("named", "is_ours"),
+    [
+        ("+ gcloud compute tpus tpu-vm ssh lm-v4-64 --worker=all", True),
+        ("lm-v4-64: step 10 loss 2.1", True),
+        ("+ gcloud compute tpus tpu-vm ssh lm-v4-64-b --worker=all", False),
+        ("other-lm-v4-64: step 10 loss 2.1", False),
+    ],
+)
+def test_an_object_in_a_table_counts_where_its_name_is_heard(named: str, *, is_ours: bool) -> None:
+    row = seen("lm-v4-64  us-central2-b  v4-64  PREEMPTED", 2, listed="lm-v4-64")
+    lines = [a_line(1, text=named), row.line]
+    assert as_told(row, unheard_of([row], lines)).stands is is_ours
