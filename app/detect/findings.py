@@ -14,7 +14,13 @@ _MOST_RANKS = 4096  # past those, the first sighting of each rank, so that one m
 _STRONGEST: Sequence[Strength] = ("context", "echo", "clue", "proof")
 _NUMBER = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,9})?")
 _SLOT = re.compile(r"\{(\w+)\}")
-_UNKNOWN = {"host": "the node", "gpu": "the GPU", "rank": "a rank", "peer": "the peer"}
+_UNKNOWN = {
+    "host": "the node",
+    "gpu": "the GPU",
+    "rank": "a rank",
+    "peer": "the peer",
+    "peer_host": "a host",
+}
 
 
 def group(sightings: Sequence[Sighting], compiled: Compiled) -> tuple[Finding, ...]:

@@ -13,7 +13,8 @@ SPEAKS = re.compile(
     r"|\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d |\[ {0,7}\d{1,8}\.\d{6}\] "
     r"|\[\d\d:\d\d:\d\d[\].,]|NVRM: |mlx5_core [\d:.]+: |kernel: "
     r"|\[?[IWEF]\d{3,4} \d\d:|[\[(]?\d{4}-\d\d-\d\d[T _]\d\d:|[A-Za-z][\w.-]*:\d+:\d+ \[\d+\] "
-    r"|slurmstepd: |terminate called after"
+    r"|slurmstepd: |terminate called after|client_loop: send disconnect|NCCL version \d"
+    r"|\[titan\] \d{4}-|torch\.distributed\.[a-z]"
 )
 # INFO: underlay of /etc/localtime   WARNING:root:DALI iterator
 _LEVEL = re.compile(r"(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)[:| ]")
