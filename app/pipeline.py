@@ -158,7 +158,8 @@ def judged(
     snippet, recalled = _recalled(sighted, detected, verdict, memory)
     watch.lap("recall")
     found = remembered(verdict, recalled, rulebook)
-    went = course(detected, verdict, [before for _, before, _ in earlier], log.points)
+    ended, made = [before for _, before, _ in earlier], [seen.steps for seen, _, _ in earlier]
+    went = course(detected, verdict, ended, log.points, made)
     advice = by_precedent(found, rulebook) if found else plan(verdict, root, rulebook, job, went)
     faults, tokens = _faults(detected, root), limits.digest_tokens
     shown = digest(sighted.log, faults, sighted.attempts, tokens) if tokens else ""

@@ -43,6 +43,11 @@ _BEFORE = (
     "No automatic restart: {cause} was printed before it (line {line}), and a bug would fail again."
     " Rule that out first."
 )
+_AT_THE_SAME_STEP = (
+    "No automatic restart: it failed in the same way before, after just as many steps ({count}), as"
+    " a program or its data do and a GPU hardly ever. Look at the kernel and at the data of that"
+    " step; take no node out for it."
+)
 _BY_WORDS_ALONE = (
     "No automatic restart: that the job was preempted is told in passing only, and an error of code"
     " was printed too. See what the scheduler says, then resubmit by hand."
@@ -84,6 +89,8 @@ def kept_from_restart(
     by_hardware = action == "cordon_and_restart" and root.strength == "proof"
     if root.cause in _AS_OFTEN_SETTINGS and not (course.steps_made or by_hardware):
         return _NEVER_RAN
+    if root.cause == "CUDAError" and course.same_step and action == "restart":
+        return _AT_THE_SAME_STEP.format(count=course.steps_made)
     if (beside := bug_beside(verdict, root, rulebook)) is not None:
         return _BESIDE.format(cause=beside.cause, line=beside.first_line)
     if root.cause == "Preempted" and root.strength != "proof" and _hides_a_bug(verdict, rulebook):

@@ -29,6 +29,7 @@ class Course:
 
     steps_made: int = 0
     repeated_on: tuple[str, ...] = ()
+    same_step: bool = False
     same_before: int = 0
     awaited: Awaited = ""
     saved: str = ""
@@ -44,13 +45,18 @@ def course(
     verdict: Verdict,
     earlier: Sequence[Verdict],
     points: Iterable[Point] = (),
+    steps_before: Sequence[int] = (),
 ) -> Course:
-    """Sum up the attempt that is judged and those before it; `points` are those of the log."""
+    """Sum up the attempt that is judged and those before it; `points` are those of the log.
+
+    `steps_before` says how far each of the earlier attempts came.
+    """
     signal = verdict.primary.signal
     root = next((f for f in detected.findings if f.signal == signal), None)
     return Course(
         steps_made=detected.steps,
-        repeated_on=tuple(repeated(verdict, earlier)),
+        repeated_on=tuple(repeated(verdict, earlier, detected.located.only_host)),
+        same_step=_at_the_same_step(verdict, detected.steps, earlier, steps_before),
         same_before=_same_before(verdict, earlier),
         awaited=detected.awaited,
         saved=_saved(detected),
@@ -102,17 +108,34 @@ def _began_late(root: Finding, detected: Detected) -> frozenset[str]:
     )
 
 
-def repeated(verdict: Verdict, earlier: Sequence[Verdict]) -> list[str]:
-    """Hosts and GPUs suspected now that were suspected for hardware in an earlier attempt."""
+def repeated(
+    verdict: Verdict, earlier: Sequence[Verdict], only_host: str | None = None
+) -> list[str]:
+    """Hosts and GPUs suspected now that were suspected for hardware in an earlier attempt.
+
+    All that fails in a job of a single host fails there: a kernel that broke twice says nothing of
+    the host, but it may of one GPU among several.
+    """
+    mute = only_host if verdict.primary.cause == "CUDAError" else None
     before = {
         name
         for other in earlier
         if other.primary.cause in HARDWARE
         for suspect in other.suspects[:2]
-        for name in _names(suspect)
+        for name in _names(suspect, mute)
     }
-    now = [name for suspect in verdict.suspects[:2] for name in _names(suspect)]
+    now = [name for suspect in verdict.suspects[:2] for name in _names(suspect, mute)]
     return [name for name in dict.fromkeys(now) if name in before]
+
+
+def _at_the_same_step(
+    verdict: Verdict, steps: int, earlier: Sequence[Verdict], steps_before: Sequence[int]
+) -> bool:
+    """Say whether this failure had come before, and after just as many steps."""
+    return steps > 0 and any(
+        made == steps and before.primary.fingerprint == verdict.primary.fingerprint
+        for before, made in zip(earlier, steps_before, strict=False)
+    )
 
 
 def accused_by_drivers(alike: Sequence[Finding], verdict: Verdict, rulebook: Rulebook) -> list[str]:
@@ -127,9 +150,9 @@ def accused_by_drivers(alike: Sequence[Finding], verdict: Verdict, rulebook: Rul
     return [host for host in hosts if host is not None and host in told]
 
 
-def _names(suspect: Suspect) -> list[str]:
+def _names(suspect: Suspect, mute: str | None) -> list[str]:
     """Name a host, or a GPU by its bus address; a bare index means nothing without its host."""
-    if suspect.host:
+    if suspect.host and suspect.host != mute:
         return [suspect.host]
     return [f"GPU {suspect.gpu}"] if suspect.gpu and ":" in suspect.gpu else []
 

@@ -110,12 +110,17 @@ def _of_hardware(root: Finding, course: Course, drivers: Sequence[str]) -> Borne
     """Say whether what is mostly restarted points at one node, for what else is known of it."""
     if root.cause != "NetworkError" and (again := _failed_again(root)):
         return "cordon_and_restart", (f"GPU {again} failed for several processes in turn.",)
-    if course.repeated_on:
+    if course.repeated_on and not _is_of_the_program(root, course):
         before = f"{', '.join(course.repeated_on)} failed before, see the attempts."
         return "cordon_and_restart", (before,)
     if drivers:
         return "cordon_and_restart", (_DRIVER_TOO.format(hosts=", ".join(drivers)),)
     return "restart", ()
+
+
+def _is_of_the_program(root: Finding, course: Course) -> bool:
+    """Say whether a kernel broke as it had before, and just as far: so does a program, no GPU."""
+    return root.cause == "CUDAError" and course.same_step
 
 
 def _began_at(root: Finding, course: Course) -> int:

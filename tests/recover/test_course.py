@@ -35,6 +35,30 @@ def test_what_failed_alike_twice_before_is_not_started_again_by_itself() -> None
     assert done.steps[0].startswith("The 2 attempts before ended in the same way")
 
 
+@pytest.mark.parametrize(
+    ("steps", "only_host", "action", "again"),
+    [
+        (800, None, "cordon_and_restart", True),
+        (1200, None, "restart", False),  # as far as before: it is the program
+        (800, "gpu-1", "restart", True),  # where else could it fail
+    ],
+)
+def test_a_kernel_that_broke_twice_on_a_host_is_no_ground_by_itself_to_take_it_out(
+    steps: int, only_host: str | None, action: str, again: bool
+) -> None:
+    said = verdict("CUDAError", Suspect("gpu-1"))
+    seen = Detected((), Ending(), Located(only_host=only_host), steps=steps)
+    went = course(seen, said, [said], steps_before=[1200])
+    done = plan(said, a_finding("CUDAError", a_line(3, host="gpu-1")), BOOK, Job(), went)
+    assert (done.action, done.restart) == (action, again)
+
+
+def test_one_gpu_of_a_single_host_that_failed_twice_is_known_by_its_address() -> None:
+    said = verdict("CUDAError", Suspect("gpu-1", gpu="0000:3b:00"))
+    seen = Detected((), Ending(), Located(only_host="gpu-1"), steps=800)
+    assert course(seen, said, [said], steps_before=[1200]).repeated_on == ("GPU 0000:3b:00",)
+
+
 def test_the_last_checkpoint_is_told_where_the_job_starts_again() -> None:
     saved = [
         Marked("saved", "saved", a_line(n), facts={"step": f"{n}00", "path": f"/ck/{n}00"})
