@@ -3,7 +3,8 @@
 The class of an exception says little (`RuntimeError` is raised for forty reasons), its text says
 more, and where it was raised more still. So signals compete: a pattern on the text beats a class
 narrowed by message or frames, that beats a class alone, and plain words and `*` come last. One that
-only sends its reader to what was printed before reports somebody else's error.
+only sends its reader to what was printed before reports somebody else's error, and one that counts
+what was tried and failed sums up what each try met.
 """
 
 import re
@@ -24,6 +25,16 @@ _TOLD_ELSEWHERE = re.compile(
     r"\b(?:above|earlier (?:errors?|output|messages?|logs?)|logs? of (?:the )?(?:\w+ )?workers?)\b"
     r"|\b(?:actual|real|original|underlying|root) (?:error|exception|cause)\b.{0,40}"
     r"\b(?:above|logs?)\b"
+)
+_SUMS_UP = re.compile(
+    r"(?i)\bincomplete\b.*\b\d+ ?(?:/|of|out of) ?\d+\b"
+    r"|\b\d+ ?(?:/|of|out of) ?\d+ (?:files?|shards?|parts?|objects?|downloads?|uploads?|jobs?"
+    r"|workers?|tasks?|attempts?|requests?)\b(?: \w+){0,2} (?:failed|missing|succeeded|lost)"
+    r"|\ball (?:\d+ |of the )?(?:attempts|retries|tries|downloads|uploads|requests|workers)"
+    r" (?:have |has )?failed(?! (?:with|because|due)\b|: ?\S)"
+    r"|\b(?:giving|gave) up after \d+ (?:attempts|retries|tries)\W*$"
+    r"|\b(?:retries|attempts|tries)(?: were| was)? (?:exceeded|exhausted)\W*$"
+    r"|\bfailed\b.*\bafter \d+ (?:attempts|retries|tries)\W*$"
 )
 _RANK: Mapping[Strength, int] = {"proof": 3, "clue": 2, "echo": 1, "context": 0}
 _RAISER_AND_CALLER = 2
@@ -113,6 +124,8 @@ def _meaning(
     kind = "uncaught" if sure else raised.kind
     if level < _BY_TEXT and _TOLD_ELSEWHERE.search(told.message):
         kind = "reported"
+    elif level < _BY_TEXT and kind == "uncaught" and _SUMS_UP.search(told.message):
+        kind = "told"
     strength = _weakened(signal.strength, kind)
     return Sighting(
         signal=signal.name,
