@@ -4,7 +4,8 @@ Every rank prints its own start line, so a start line alone cuts nothing: a new 
 one that comes after the job had gone on, had failed or had ended, unless it is only the next rank
 of the same start. Files that bear the number of an attempt in their names are attempts of their
 own, if their clocks do not show that they were written side by side. Where clocks go back at a
-start, the output was put together in another order than it was written, and nothing is cut.
+start, the output was put together in another order than it was written, and nothing is cut. Nor is
+it before the next stage of one attempt: see `stages`.
 What follows the end of a job may be another run without a start line: see `appended`.
 """
 
@@ -15,6 +16,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from app.detect.appended import appended_runs, heads
 from app.detect.reopened import reopened_runs
 from app.detect.restarted import restarted_runs
+from app.detect.stages import stages
 from app.model import Attempt, Compressed, Marked, Sighting
 
 # attempt_0/3/stderr.log, job-4711.restart2.out; not torchrun_1.log, which is that of a node
@@ -35,9 +37,15 @@ def cut(
     appended, reopened = appended_runs(log, marks, sightings), reopened_runs(log, marks)
     known = _cuts(log, marks, sightings, (appended, reopened))
     restarted = restarted_runs(log, marks, sightings, heads(known, marks))
+    begun = _cuts(log, marks, sightings, (appended, reopened, restarted))
+    of_one = stages(log, begun, sightings)
     cuts = {
-        file: [number for number in own if not clocks.go_back_at(file, number)]
-        for file, own in _cuts(log, marks, sightings, (appended, reopened, restarted)).items()
+        file: [
+            number
+            for number in own
+            if number not in of_one.get(file, ()) and not clocks.go_back_at(file, number)
+        ]
+        for file, own in begun.items()
     }
     last = {line.file: line.number for line in log.lines}
     spans = [
