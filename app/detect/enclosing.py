@@ -74,6 +74,11 @@ _EPOCH = re.compile(
     rf"{OF} ?(?P<all>\d{{1,5}})\W*$",
     re.IGNORECASE,
 )
+_EARLY = re.compile(
+    r"early[- ]?stop|\bstopp(?:ed|ing)\b|converged|no improvement|"
+    r"(?:target|goal)\b.{0,30}\breached",
+    re.IGNORECASE,
+)
 _IN_TURN = re.compile(  # of a fold or a trial there may be a job each
     r"stage|phase|round|cycle|fase|etapp?e?|étape|etapa|этап|фаза|阶段|단계|ステージ|段階"
 )
@@ -156,13 +161,19 @@ def _leads_one(file: int, lines: Sequence[Line]) -> bool:
 
 
 def epochs_are_to_come(file: int, lines: Sequence[Line]) -> bool:
-    """Say whether the last heading of an epoch, of those that count them all, is not the last."""
+    """Say whether the last heading of an epoch, of those that count them all, is not the last.
+
+    Who stops early says so.
+    """
+    own = [line for line in lines if line.file == file]
     told = [
-        (int(found["one"]), int(found["all"]))
-        for line in lines
-        if line.file == file and (found := _EPOCH.match(line.text))
+        (int(found["one"]), int(found["all"]), line.number)
+        for line in own
+        if (found := _EPOCH.match(line.text))
     ]
-    return bool(told) and told[-1][0] + (told[0][0] == 0) < told[-1][1]
+    if not told or told[-1][0] + (told[0][0] == 0) >= told[-1][1]:
+        return False
+    return not any(line.number > told[-1][2] and _EARLY.search(line.text) for line in own)
 
 
 def begin_of_the_last(file: int, lines: Sequence[Line]) -> int:

@@ -51,17 +51,24 @@ def reopened_runs(log: Compressed, marks: Iterable[Marked]) -> Mapping[int, list
 def _opened_soon(end: int | None, lines: Sequence[Line], metrics: Collection[int]) -> list[int]:
     """Find the one other run that follows a short one, which trained and plainly ended.
 
-    Who loads the best model in order to judge it reads what was read at first.
+    Who loads the best model in order to judge it reads what was read at first. Where the first line
+    alone comes again it must tell other numbers: those of another run.
     """
     opened = _openings(lines)
+    if len(opened) < _TWICE:
+        opened = _first_with_other_numbers(lines)
     if end is None or len(opened) != _TWICE or not opened[0] < end < opened[1]:
         return []
     behind = [line for line in lines if line.number > opened[1]]
-    if any(_TELLS_RESULTS.search(line.text) for line in behind) and not any(
-        n > opened[1] for n in metrics
-    ):
+    judged = any(_TELLS_RESULTS.search(line.text) for line in behind)
+    if judged and not any(number > opened[1] for number in metrics):
         return []
     return opened[1:] if any(opened[0] < number < end for number in metrics) else []
+
+
+def _first_with_other_numbers(lines: Sequence[Line]) -> list[int]:
+    alike = [line for line in lines if _kind(line) == _kind(lines[0])]
+    return [line.number for line in alike] if len({line.text for line in alike}) > 1 else []
 
 
 def _opened_again(end: int, lines: Sequence[Line]) -> list[int]:

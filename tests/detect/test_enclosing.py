@@ -164,6 +164,7 @@ def test_a_wrapper_speaks_for_more_than_the_first_of_several():
         (("Epoch 0/2", "Epoch 1/2"), False),
         (("Epoch 1/3: loss 2.1",), False),
         (("эпоха 2 из 6",), True),
+        (("Epoch 2/40", "EarlyStopping triggered"), False),
     ],
 )
 def test_headings_of_epochs_tell_that_others_are_to_come(headings, more):

@@ -57,3 +57,16 @@ def test_a_model_that_is_judged_is_loaded_as_it_was_at_first():
     texts = [*HEAD, "step 1", "step 2", "training is done", *HEAD, "accuracy of the test 0.8"]
     assert begin(texts, 6, [4, 5]) == {}
     assert begin([*texts, "step 1"], 6, [4, 5, 11]) == {0: [7]}
+
+
+@pytest.mark.parametrize(
+    ("last", "begins"),
+    [
+        ("the settings: 90000 steps", {0: [5]}),
+        ("the settings: 50 steps", {}),
+        ("the settings of the test", {}),
+    ],
+)
+def test_the_first_line_comes_again_with_the_numbers_of_another_run(last, begins):
+    texts = ["the settings: 50 steps", "step 1", "step 2", "training is done", last, "reading data"]
+    assert begin(texts, 4, [2, 3]) == begins
