@@ -21,7 +21,9 @@ _INF_AS_NUMBER = "9e9999"
 # 'loss': np.float64(1.31) | loss: tensor(2.31, device='cuda:0')
 _WRAPPED = re.compile(r"(?:np\.float\d+|tensor)\(([^(),]{1,40})[^()]{0,80}\)")
 # train 950.0it/4.00kit | 1.20kit/4.00kit, as tqdm_loggable prints what it counted
-_SCALED_PAIR = re.compile(r"([0-9]+(?:\.[0-9]+)?)([km]?)it/([0-9]+(?:\.[0-9]+)?)([km]?)it\b")
+_SCALED_PAIR = re.compile(
+    r"(?<![0-9])([0-9]+(?:\.[0-9]+)?)([km]?)it/([0-9]+(?:\.[0-9]+)?)([km]?)it\b"
+)
 _THOUSANDS = {"": 1, "k": 1_000, "m": 1_000_000}
 # | load-balance-loss | ; {'loss' ; [RANK:0] step ; records/second. Loss is
 _BETWEEN_FIELDS = re.compile(r"[|,;{}\[\]\t]|  +| --? |[.!?] ")

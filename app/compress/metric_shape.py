@@ -28,7 +28,7 @@ _SCORE = re.compile(
     r"top-?#|score)(?:[ _-]?score)?\)?[\"']? ?[:=]? ?#"
 )
 # <00910> ce 2.31   [ 120] loss 2.31   120: loss=2.31   120 | ce 2.31
-_NUMBER_FIRST = re.compile(r"\s*[\[(<#]?\s*#\s?(?:[\])>:|]|updates|\s)\s*[a-z|(\[]")
+_NUMBER_FIRST = re.compile(r"\s*(?:[\[(<#]\s*)?#\s?(?:[\])>:|]|updates|\s)\s*[a-z|(\[]")
 _GLOBAL = 50  # the weight from which a step counts over epochs
 
 

@@ -16,7 +16,7 @@ _IN_A_ROW = 3
 _TWICE = 2
 _HEAD = 40  # lines within which ranks may open one after another, and fewer than a run has
 _FEWEST_WORDS = 2
-_DIGITS = re.compile(r"[\dxa-f]*\d[\dxa-f]*")
+_DIGITS = re.compile(r"(?<![\dxa-f])[xa-f]*\d[\dxa-f]*")
 _TELLS_RESULTS = re.compile(
     r"eval|valid|\btest|metric|result|accura|predict|generat|saved|done|finish|complete",
     re.IGNORECASE,

@@ -12,7 +12,7 @@ from app.located import Section
 from app.model import Line, Marked
 
 # === dmesg of node-17 ===   ##### node: gpu-17 #####   --- rank 3 stderr ---
-_HEADING = re.compile(r"[=#*+>~_-]{2,}\W{0,3}(?=\w)(.{1,100}?)[\s=#*+<~_-]*$")
+_HEADING = re.compile(r"[=#*+>~_-]{2,}[\W_]{0,3}(?=[^\W_])(.{1,100}?)[\s=#*+<~_-]*$")
 _DRAWN = "=#*+>~_-"
 _OF_RANK = re.compile(r"\brank[ :=_-]*(\d{1,6})\b", re.IGNORECASE)
 _OF_HOST = re.compile(
@@ -30,7 +30,7 @@ _COUNTED = re.compile(
 # A machine's own controller has a name of its own, which no scheduler knows.
 _CONTROLLER = re.compile(r"^(?:bmc|ipmi|ilo|idrac|ibmc)[-.]|[-.](?:bmc|ipmi|ilo|idrac|ibmc|oob)$")
 _RULE = re.compile(r"-{5,}\s*$")
-_NAME = re.compile(r"[A-Za-z][\w.-]*\d[\w.-]*$")
+_NAME = re.compile(r"[A-Za-z](?:[^\W\d]|[.-])*\d[\w.-]*$")
 
 
 def sections(lines: Sequence[Line], marks: Iterable[Marked]) -> Mapping[int, tuple[Section, ...]]:

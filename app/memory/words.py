@@ -15,7 +15,8 @@ import numpy as np
 from app.incident import Snippet
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
-_WHOLE = re.compile(r"\w*[a-z]\w*[A-Z]\w*|\w+_\w+")  # RuntimeError, CUBLAS_STATUS_NOT_SUPPORTED
+# RuntimeError, CUBLAS_STATUS_NOT_SUPPORTED: told from its first letters on, in linear time
+_WHOLE = re.compile(r"\b(?:[^\Wa-z]*[a-z][^\WA-Z]*[A-Z]\w*|\w[^\W_]*_\w+)")
 _ROOT_WEIGHT = 4
 _K1, _B = 1.2, 0.75  # the usual values, see Robertson & Zaragoza 2009, section 3.2
 

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.compress.metric_shape import Shape
 from app.compress.series import SeriesReader
 from app.model import Point
 
@@ -244,6 +245,11 @@ def test_lines_of_prose_about_steps_do_not_exhaust_the_reader():
     prose = (f"step by step {'x' * (n % 97)}{n} we go" for n in range(4000))
     found = read(*prose, "step 5/90 loss: 2.0 lr: 0.1")
     assert [p.loss for p in found if p.loss] == [2.0]
+
+
+def test_a_million_blanks_before_a_number_are_passed_over_at_once():
+    assert Shape((" " * 1_000_000, "] loss ", "")).step == 0
+    assert Shape((" " * 1_000_000, "! loss ", "")).step == -1
 
 
 def test_points_are_bounded_over_many_series():

@@ -93,6 +93,15 @@ def test_a_heading_gives_what_follows_to_a_host_up_to_the_next() -> None:
     }
 
 
+def test_a_rule_of_a_hundred_thousand_signs_is_no_heading() -> None:
+    text = " of no heading" * 10
+    assert sections([said(1, f"{sign * 50_000}{text}") for sign in ("__", "-_", "==")], []) == {}
+    rule = "-" * 5
+    names = [said(2 * n + 2, f"a{sign * 100_000}!") for n, sign in enumerate("a1-")]
+    rules = [said(2 * n + 1, rule) for n in range(4)]
+    assert sections(sorted([*names, *rules], key=lambda line: line.number), []) == {}
+
+
 def test_the_rank_of_a_nodes_process_is_counted_from_its_node() -> None:
     node = [mark(1, node_rank="2"), mark(2, processes="8")]
     assert first_rank(node, hosts=1) == 16

@@ -70,3 +70,8 @@ def test_a_model_that_is_judged_is_loaded_as_it_was_at_first():
 def test_the_first_line_comes_again_with_the_numbers_of_another_run(last, begins):
     texts = ["the settings: 50 steps", "step 1", "step 2", "training is done", last, "reading data"]
     assert begin(texts, 4, [2, 3]) == begins
+
+
+def test_a_line_of_a_hundred_thousand_letters_is_compared_at_once():
+    head = [f"{'a' * 100_000} of run 7", *HEAD[1:]]
+    assert begin([*head, *STEPS, "training is done", *head], 64) == {0: [65]}

@@ -1,5 +1,5 @@
 from app.incident import Snippet
-from app.memory.words import Words
+from app.memory.words import Words, words
 
 
 def known(*texts):
@@ -39,3 +39,10 @@ def test_one_that_is_known_is_not_counted_twice():
     words.add("0", Snippet(("another text",)))
     assert (len(words), "0" in words) == (1, True)
     assert ids(words, "another") == []
+
+
+def test_a_word_of_a_hundred_thousand_letters_is_read_at_once():
+    long = "a" * 100_000
+    assert list(words([long])) == [long]
+    assert list(words([f"{long}B"])) == [long, "b", f"{long}b"]
+    assert list(words([f"{long}_b"])) == [long, "b", f"{long}_b"]
