@@ -7,6 +7,7 @@ What came to its end and began again counted a part; a bar that shows a loss or 
 import re
 from collections.abc import Sequence
 
+from app.counters import is_short_of_its_total, last_counter, stride
 from app.detect.enclosing import begin_of_the_last, is_of_one, is_of_the_last
 from app.detect.remaining import time_is_left, time_is_up
 from app.model import Line, Point
@@ -21,15 +22,12 @@ _OF_A_PART = re.compile(r"\b(?:warm-?up|fold|sanity|calibrat\w+|auto-?tun\w+|dry
 
 def has_steps_to_go(points: Sequence[Point]) -> bool:
     """Say whether the last counter of steps stands where more than its usual stride is left."""
-    counters = [point for point in points if point.total_steps and not point.evaluates]
-    if not counters or (not counters[-1].counts and _counts_epochs(counters[-1])):
+    own = last_counter(points)
+    if not own or (not own[-1].counts and _counts_epochs(own[-1])):
         return False
-    end = counters[-1]
-    own = [p for p in counters if (p.file, p.series) == (end.file, end.series)]
-    if end.counts == "epoch" or time_is_up(own) or time_is_left(own):
+    if own[-1].counts == "epoch" or time_is_up(own) or time_is_left(own):
         return not time_is_up(own)
-    stride = (end.step or 0) - (own[-2].step or 0) if len(own) > 1 else 1
-    return (end.step or 0) + max(1, stride) < (end.total_steps or 0)
+    return is_short_of_its_total(own)
 
 
 def counted_to_the_end(points: Sequence[Point], lines: Sequence[Line] = ()) -> Point | None:
@@ -79,11 +77,10 @@ def _is_reached(end: Point, own: Sequence[Point]) -> bool:
 
 def _left_out(end: Point, own: Sequence[Point]) -> int:
     """How many steps may have been made that were not printed."""
-    steps = [point.step or 0 for point in own]
-    stride = steps[-1] - steps[-2] if len(steps) > 1 else 0
-    if steps[0] == 0 and stride == 1:
+    usual = stride(own)
+    if not own[0].step and usual == 1:
         return 1
-    return stride if 0 < stride <= (end.total_steps or 0) * _SHARE_OF_A_STRIDE else 0
+    return usual if 0 < usual <= (end.total_steps or 0) * _SHARE_OF_A_STRIDE else 0
 
 
 def may_go_on(end: Point) -> bool:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from app.counters import is_short_of_its_total, last_counter
 from app.judge.completion import scheduler_objects
 from app.judge.primary import Ranking
 from app.judge.stopped import is_stop, outlived
@@ -118,7 +119,7 @@ def ends_in_peace(quotes: Collection[Quoted], ranking: Ranking, grounds: Grounds
     """Say whether a word for an end is quoted from the last lines, and nothing tells of failure."""
     if ranking.roots or grounds.detected.ending.failed or scheduler_objects(grounds.job):
         return False
-    if _is_short_of_its_total(grounds.points):
+    if is_short_of_its_total(last_counter(grounds.points)):
         return False
     last = {file.name: file.lines - _LAST_LINES for file in grounds.files}
     return any(
@@ -130,14 +131,3 @@ def ends_in_peace(quotes: Collection[Quoted], ranking: Ranking, grounds: Grounds
 def _tells_an_end(text: str) -> bool:
     told = _SAVED.sub("", text) if _A_CHECKPOINT.search(text) else text
     return _AN_END.search(told) is not None
-
-
-def _is_short_of_its_total(points: Sequence[Point]) -> bool:
-    """Say whether more readings were to come: the next one would not lie beyond the total."""
-    counted = [p for p in points if p.total_steps and not p.evaluates]
-    if not counted:
-        return False
-    end = counted[-1]
-    steps = [point.step or 0 for point in counted if point.series == end.series]
-    stride = steps[-1] - steps[-2] if len(steps) > 1 else 0
-    return steps[-1] + max(1, stride) < (end.total_steps or 0)
