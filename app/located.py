@@ -70,6 +70,11 @@ class Located:
         return self.host_of_ip.get(address, address)
 
 
+def whole(text: str | None) -> int | None:
+    """Read the whole number of a fact, None where there is none."""
+    return int(text) if text and text.isascii() and text.isdigit() else None
+
+
 def pci_address(text: str) -> int | None:
     """Read `0000:5d:00`, `00000000:5D:00.0` and NCCL's `5d000` as one number; None for others."""
     parts = text.partition(".")[0].split(":")

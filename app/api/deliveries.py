@@ -1,6 +1,6 @@
 """What listeners were told, and what they would not take."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
@@ -11,6 +11,7 @@ from starlette.responses import JSONResponse, Response
 from app.api.forms import Id
 from app.api.problems import declared
 from app.api.routes import ServiceOf
+from app.moment import in_utc
 from app.store.deliveries import Delivery
 
 router = APIRouter(prefix="/v1/deliveries", tags=["webhooks"])
@@ -79,10 +80,6 @@ def _of(delivery: Delivery) -> dict[str, object]:
         "status": delivery.status,
         "tries": delivery.tries,
         "last_error": delivery.last_error,
-        "created_at": _time(delivery.created_at),
-        "ended_at": _time(delivery.ended_at) if delivery.ended_at else None,
+        "created_at": in_utc(delivery.created_at),
+        "ended_at": in_utc(delivery.ended_at) if delivery.ended_at else None,
     }
-
-
-def _time(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")

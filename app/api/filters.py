@@ -1,6 +1,6 @@
 """Filters that a model wrote, over HTTP: look at them, switch them off and on."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
@@ -9,6 +9,7 @@ from starlette.responses import JSONResponse, Response
 
 from app.api.problems import declared
 from app.api.routes import ServiceOf
+from app.moment import in_utc
 from app.store.filters import KeptFilter
 from app.written import FilterState
 
@@ -84,11 +85,7 @@ def _item(one: KeptFilter) -> dict[str, object]:
         "answers": one.answers,
         "share": one.share,
         "lines_taken": one.taken,
-        "last_hit_at": _time(one.last_hit_at) if one.taken and one.last_hit_at else None,
+        "last_hit_at": in_utc(one.last_hit_at) if one.taken and one.last_hit_at else None,
         "based_on": one.based_on,
-        "created_at": _time(one.created_at),
+        "created_at": in_utc(one.created_at),
     }
-
-
-def _time(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")

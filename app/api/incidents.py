@@ -1,6 +1,6 @@
 """Past incidents over HTTP: find them by words, or by what they are like."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -11,6 +11,7 @@ from app.api.forms import Id
 from app.api.problems import declared
 from app.api.routes import ServiceOf
 from app.incident import Incident, Recalled
+from app.moment import in_utc
 from app.service.service import Service
 
 router = APIRouter(prefix="/v1/incidents", tags=["incidents"])
@@ -92,15 +93,11 @@ def _item(incident: Incident, similarity: float) -> dict[str, object]:
         "diagnosis_id": incident.diagnosis_id,
         "cause": incident.cause,
         "similarity": similarity,
-        "confirmed": {"by": said.by, "at": _time(said.at), "note": said.note} if said else None,
+        "confirmed": {"by": said.by, "at": in_utc(said.at), "note": said.note} if said else None,
         "cluster": incident.cluster,
         "job_id": incident.job_id,
         "job_type": incident.job_type,
         "fingerprint": incident.fingerprint,
-        "created_at": _time(incident.created_at),
+        "created_at": in_utc(incident.created_at),
         "lines": incident.snippet.lines,
     }
-
-
-def _time(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter
@@ -14,6 +14,7 @@ from app.api.forms import Id
 from app.api.problems import declared
 from app.api.routes import ServiceOf
 from app.errors import NotFound
+from app.moment import in_utc
 from app.store.ledger import HostCount
 
 router = APIRouter(prefix="/v1", tags=["jobs and hosts"])
@@ -134,5 +135,5 @@ def _joined(flagged: Sequence[HostCount]) -> str:
 def _timed(told: dict[str, object]) -> dict[str, object]:
     at = told["created_at"]
     assert isinstance(at, float)
-    time = datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")
+    time = in_utc(at)
     return {**told, "created_at": time}

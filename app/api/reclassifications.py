@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query
@@ -20,6 +20,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from app.api.forms import Id, Text, Time, seconds
 from app.api.problems import declared
 from app.api.routes import ServiceOf
+from app.moment import in_utc
 from app.service.reclassification import Wish
 from app.store.run import Chosen, Run
 from app.store.toll_csv import as_csv, changes_csv
@@ -286,9 +287,5 @@ def _of(run: Run) -> dict[str, object]:
     told["model"] = run.asks.model if run.asks else None
     told["prompts"] = run.asks.edition if run.asks else None
     for name in ("created_at", "finished_at"):
-        told[name] = _time(told[name]) if told[name] is not None else None
+        told[name] = in_utc(told[name]) if told[name] is not None else None
     return told
-
-
-def _time(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")

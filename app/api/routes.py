@@ -3,7 +3,6 @@
 import json
 from collections.abc import AsyncIterator
 from dataclasses import asdict
-from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request
@@ -15,6 +14,7 @@ from app.api import events, intake
 from app.api.forms import ListQuery, RawQuery, seconds
 from app.api.problems import declared
 from app.api.schemas import Diagnosis, Ended, History, Page, Pending
+from app.moment import in_utc
 from app.service import Service
 from app.store.diagnoses import Entry, Record
 from app.store.feedback import Feedback
@@ -137,7 +137,7 @@ def _of_record(record: Record, service: Service, status: int) -> Response:
     body: dict[str, object] = {
         "id": record.id,
         "status": record.status,
-        "created_at": _time(record.created_at),
+        "created_at": in_utc(record.created_at),
         "job": json.loads(record.job),
     }
     if record.fault is not None:
@@ -152,8 +152,8 @@ def _of_entry(entry: Entry) -> dict[str, object]:
     return {
         "id": entry.id,
         "status": entry.status,
-        "created_at": _time(entry.created_at),
-        "finished_at": _time(entry.finished_at) if entry.finished_at else None,
+        "created_at": in_utc(entry.created_at),
+        "finished_at": in_utc(entry.finished_at) if entry.finished_at else None,
         "job": json.loads(entry.job),
         "cause": entry.cause,
         "domain": entry.domain,
@@ -164,7 +164,7 @@ def _of_entry(entry: Entry) -> dict[str, object]:
 
 
 def _of_past(verdict: PastVerdict) -> dict[str, object]:
-    times = {name: _time(getattr(verdict, name)) for name in ("finished_at", "replaced_at")}
+    times = {name: in_utc(getattr(verdict, name)) for name in ("finished_at", "replaced_at")}
     return {**asdict(verdict), **times}
 
 
@@ -172,8 +172,4 @@ def of_word(kept: Feedback) -> dict[str, object]:
     """Write a person's word."""
     told = asdict(kept)
     del told["id"]
-    return {**told, "at": _time(kept.at)}
-
-
-def _time(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
+    return {**told, "at": in_utc(kept.at)}

@@ -1,7 +1,7 @@
 """The rules over HTTP: those that count, and those that a model proposes."""
 
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request
@@ -13,6 +13,7 @@ from app.api.forms import Id
 from app.api.problems import declared
 from app.api.routes import ServiceOf
 from app.model import Action, Strength
+from app.moment import in_utc
 from app.store.proposals import Proposal, State
 
 router = APIRouter(prefix="/v1/rules", tags=["rules"])
@@ -204,9 +205,5 @@ def _of(proposal: Proposal) -> dict[str, object]:
     told = asdict(proposal)
     written = told.pop("written")
     for name in ("created_at", "decided_at"):
-        told[name] = _time(told[name]) if told[name] is not None else None
+        told[name] = in_utc(told[name]) if told[name] is not None else None
     return {**told, **written}
-
-
-def _time(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")

@@ -125,9 +125,8 @@ _GENERAL = (
     r"|disabled|limit is|set to|configured|optional"
 )
 _BEFORE = re.compile(rf"(?i)(?<![\w'-])(?:{_MAYBE}|{_ADVICE})(?![\w'-])")
-_BEFORE_GENERAL = re.compile(rf"(?i)(?<![\w'-])(?:{_MAYBE}|{_ADVICE}|{_GENERAL})(?![\w'-])")
+_ROUND_GENERAL = re.compile(rf"(?i)(?<![\w'-])(?:{_MAYBE}|{_ADVICE}|{_GENERAL})(?![\w'-])")
 _BEHIND = re.compile(rf"(?i)(?<![\w'-])(?:{_MAYBE})(?![\w'-])")
-_BEHIND_GENERAL = re.compile(rf"(?i)(?<![\w'-])(?:{_MAYBE}|{_ADVICE}|{_GENERAL})(?![\w'-])")
 _LIST = re.compile(
     r"(?i)\b(?:possible|potential|common|likely|root|usual) (?:root )?(?:causes?|reasons?)\b"
     r"|\breasons? (?:include|may|might|could)"
@@ -136,11 +135,11 @@ _LIST = re.compile(
 
 def _hedged(before: str, matched: str, behind: str, *, general: bool) -> str | None:
     """Find words of possibility, advice or condition in the sentence of a match."""
-    words = _BEFORE_GENERAL if general else _BEFORE
+    words = _ROUND_GENERAL if general else _BEFORE
     own = before[_last(_END, before) :]
     found = words.search(own) or _LIST.search(before[_head_of_list(before) :])
     found = found or (words.search(matched) if general else None)
-    found = found or (_BEHIND_GENERAL if general else _BEHIND).search(
+    found = found or (_ROUND_GENERAL if general else _BEHIND).search(
         behind[: _first(_BREAK, behind)]
     )
     return found[0] if found else None
@@ -231,7 +230,7 @@ def _loose(*patterns: re.Pattern[str]) -> "re2._Regexp":
 
 # Few lines hold any of these words, and one look tells.
 _ANY = _loose(_BEFORE, _LIST, _NONE, _RETRY)
-_ANY_GENERAL = _loose(_BEFORE_GENERAL, _LIST, _NONE_INSIDE, _NONE, _RETRY_GENERAL)
+_ANY_GENERAL = _loose(_ROUND_GENERAL, _LIST, _NONE_INSIDE, _NONE, _RETRY_GENERAL)
 
 
 def _last(border: re.Pattern[str], text: str) -> int:

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from app.detect.sections import sections
 from app.detect.speakers import first_rank, rank_of_labels
-from app.located import Located, pci_address
+from app.located import Located, pci_address, whole
 from app.model import Line, Marked
 
 _ADDRESS = re.compile(r"[0-9.]+|\[?[0-9a-f:]+\]?")
@@ -66,10 +66,10 @@ class _Told:
 
     def by_mark(self, mark: Marked) -> None:
         facts = mark.facts
-        rank = _number(facts.get("rank"))
+        rank = whole(facts.get("rank"))
         rank = mark.line.rank if rank is None else rank
         host = facts.get("host") or mark.line.host
-        self.world = max(self.world, _number(facts.get("world_size")) or 0)
+        self.world = max(self.world, whole(facts.get("world_size")) or 0)
         if mark.kind != "section" and host:
             self.seen.add(host)
         if rank is not None:
@@ -84,7 +84,7 @@ class _Told:
 
     def _use(self, facts: Mapping[str, str], rank: int | None) -> None:
         address = pci_address(facts.get("gpu", ""))
-        local = _number(facts.get("local_rank"))
+        local = whole(facts.get("local_rank"))
         if address is not None and rank is not None:
             self._ranks_of_gpu[address].add(rank)
         elif address is not None and local is not None:
@@ -175,13 +175,9 @@ def _belongs(table: Marked, row: Marked) -> bool:
 def _of_the_whole_job(marks: Iterable[Marked]) -> list[Marked]:
     """Leave out places within sub-groups, whose ranks are counted anew."""
     found = list(marks)
-    world = max((_number(mark.facts.get("world")) or 0 for mark in found), default=0)
-    return [m for m in found if "world" not in m.facts or _number(m.facts["world"]) == world]
+    world = max((whole(mark.facts.get("world")) or 0 for mark in found), default=0)
+    return [m for m in found if "world" not in m.facts or whole(m.facts["world"]) == world]
 
 
 def _commonest(counted: Mapping[_K, Counter[str]]) -> dict[_K, str]:
     return {key: counter.most_common(1)[0][0] for key, counter in counted.items()}
-
-
-def _number(text: str | None) -> int | None:
-    return int(text) if text and text.isascii() and text.isdigit() else None

@@ -67,7 +67,7 @@ def _opened_soon(end: int | None, lines: Sequence[Line], metrics: Collection[int
 
 
 def _first_with_other_numbers(lines: Sequence[Line]) -> list[int]:
-    alike = [line for line in lines if _kind(line) == _kind(lines[0])]
+    alike = [line for line in lines if in_kind(line) == in_kind(lines[0])]
     return [line.number for line in alike] if len({line.text for line in alike}) > 1 else []
 
 
@@ -84,7 +84,7 @@ def _opened_again(end: int, lines: Sequence[Line]) -> list[int]:
 
 def _openings(lines: Sequence[Line]) -> list[int]:
     """Give where the first lines of a file stand in a row, which its beginning is."""
-    kinds = [_kind(line) for line in lines]
+    kinds = [in_kind(line) for line in lines]
     first = kinds[:_IN_A_ROW]
     if len(set(first)) <= 1:
         return []
@@ -97,5 +97,6 @@ def _is_telling(line: Line) -> bool:
     return len(_WORD.findall(line.text)) >= _FEWEST_WORDS
 
 
-def _kind(line: Line) -> str:
+def in_kind(line: Line) -> str:
+    """Give the words of a line without its numbers and addresses, which differ from run to run."""
     return _DIGITS.sub("#", line.text)

@@ -12,13 +12,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
+from app.detect.reopened import in_kind
 from app.model import Compressed, Line, Marked, Point, Sighting
 
 _FEWEST_READINGS = 3
 _FIRST_LINES = 3
 _MOST_FIRST_LINES = 40
 _FEWEST_WORDS = 2
-_DIGITS = re.compile(r"(?<![\dxa-f])[xa-f]*\d[\dxa-f]*")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 # Many tracebacks are alike, as are usage texts and codes that native code hands upwards; what
 # stands further in goes on with what another line began.
@@ -111,8 +111,8 @@ def _began_anew(
     for banner in (line for line in first if _is_banner(line) and line.number < deaths[0]):
         if banner.number in metrics:
             continue
-        kind = _kind(banner)
-        again = [line.number for line in lines if _kind(line) == kind]
+        kind = in_kind(banner)
+        again = [line.number for line in lines if in_kind(line) == kind]
         pairs = list(zip(again, again[1:], strict=False))
         cuts = [later for number, later in pairs if _any_in(deaths, number, later)]
         rest = [pair for pair in pairs if pair[1] not in cuts]
@@ -124,10 +124,6 @@ def _began_anew(
 def _is_banner(line: Line) -> bool:
     words = len(_WORD.findall(line.text))
     return line.rank is None and words >= _FEWEST_WORDS and not _TRACE.match(line.text)
-
-
-def _kind(line: Line) -> str:
-    return _DIGITS.sub("#", line.text)
 
 
 def _any_in(numbers: Sequence[int], first: int, last: int) -> bool:

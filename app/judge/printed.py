@@ -7,7 +7,7 @@ that before what its words say in passing (`on node gpu-17`, `rank 3`).
 import re
 from collections.abc import Iterator
 
-from app.located import Located, Suspect
+from app.located import Located, Suspect, whole
 from app.model import Line, Marked, Sighting
 
 # OOMKilling  node/gpu-n7   on host gpu-17   hostname: gpu-17   virtual machine gpu-17
@@ -29,8 +29,8 @@ _MOST_OF_RANGE = 4
 def printer(sighting: Sighting, where: Located) -> Suspect:
     """Say who printed a line; an empty place if nothing tells."""
     line, facts = sighting.line, sighting.facts
-    rank = number(facts.get("rank"))
-    rank = where.rank_of_local(number(facts.get("local_rank"))) if rank is None else rank
+    rank = whole(facts.get("rank"))
+    rank = where.rank_of_local(whole(facts.get("local_rank"))) if rank is None else rank
     rank = rank_at(line, where) if rank is None else rank
     host = facts.get("host") or line.host or where.section(line.file, line.number).host
     rank = _user(facts.get("gpu"), host, where) if rank is None else rank
@@ -84,7 +84,7 @@ def _in_text(text: str, told: Suspect) -> Suspect:
 def peers(sighting: Sighting, where: Located) -> Iterator[tuple[str | None, int | None]]:
     """Give the hosts and ranks that a line blames."""
     facts = sighting.facts
-    rank = number(facts.get("peer_rank"))
+    rank = whole(facts.get("peer_rank"))
     address = facts.get("peer_host") or facts.get("peer")
     if address is None and rank is None:
         host = in_words(sighting.line).host
@@ -118,15 +118,10 @@ def spelled_out(hosts: str) -> list[str]:
 
 def ended(mark: Marked, where: Located) -> Suspect:
     """Say which process a launcher reports to have ended."""
-    rank = number(mark.facts.get("rank"))
+    rank = whole(mark.facts.get("rank"))
     if rank is None:
-        rank = where.rank_of_local(number(mark.facts.get("local_rank")))
+        rank = where.rank_of_local(whole(mark.facts.get("local_rank")))
     host = mark.facts.get("host") or mark.line.host
     if host is None and rank is not None:
         host = where.host_of_rank.get(rank)
     return Suspect(host, rank)
-
-
-def number(text: str | None) -> int | None:
-    """Read a whole number, None where there is none."""
-    return int(text) if text and text.isascii() and text.isdigit() else None

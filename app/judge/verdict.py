@@ -3,7 +3,6 @@
 import hashlib
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
 from app.judge.completion import is_completed, scheduler_agrees, scheduler_objects
 from app.judge.killed import kills
@@ -23,6 +22,7 @@ from app.model import (
     Seen,
     Verdict,
 )
+from app.moment import in_utc
 from app.rulebook.cause import KNOW_NOT_WHY, Cause
 from app.rulebook.rulebook import OUTCOMES, Rulebook
 
@@ -248,7 +248,7 @@ def _root(finding: Finding, files: Sequence[LogFile]) -> Root:
 def _seen(line: Line, files: Sequence[LogFile]) -> Seen:
     when = None
     if line.time is not None:
-        when = datetime.fromtimestamp(line.time, UTC).isoformat(timespec="milliseconds")
+        when = in_utc(line.time)
     return Seen(_name(line, files), line.number, when, line.rank, line.host)
 
 

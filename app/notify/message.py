@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Literal, TypeAlias
+
+from app.moment import in_utc
 
 Format = Literal["json", "slack"]
 Value: TypeAlias = "str | int | float | bool | None | Sequence[Value] | Mapping[str, Value]"
@@ -24,7 +25,7 @@ def event(answer: Answer, at: float) -> str:
     return json.dumps(
         {
             "type": f"diagnosis.{ended}",
-            "timestamp": datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds"),
+            "timestamp": in_utc(at),
             "data": answer,
         },
         ensure_ascii=False,
