@@ -13,6 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from app.compress.budget import Budget
+from app.compress.routine import RoutineShares
 from app.compress.sample import sampled
 from app.compress.scan import Scanned, Scanner
 from app.compress.series import SeriesReader
@@ -24,7 +25,6 @@ from app.rulebook.compiled import TRACE, Compiled
 _POINTS = 40_000  # for the whole log; a file's series keeps at least _FEWEST_POINTS
 _FEWEST_POINTS = 64
 _MOST_POINTS = 2 * _POINTS
-_NO_DIGITS = {ord(digit): "0" for digit in "123456789"}
 _STATES = 16
 _STATES_SPREAD = 128  # of one line; a whole epoch may be drawn on it
 _STATES_IN_ALL = 20_000  # of one log, beyond the last few of each line
@@ -153,7 +153,7 @@ class _Taking:
         self._reading = reading
         self._budget = Budget(len(TRACE), len(names))
         self._templates = Templates()
-        self._routine = _Routine(compiled)
+        self._routine = RoutineShares(compiled)
         self._blocks = 0
         self._open: tuple[int, _File] | None = None
         self._files: dict[int, _Tally] = {}
@@ -248,38 +248,3 @@ class _Taking:
         self._states_left -= len(spread)
         for state in (*spread, *last):
             yield state.decode("utf-8", "replace")
-
-
-class _Routine:
-    """Which filter takes how many lines away, told from a sample."""
-
-    def __init__(self, compiled: Compiled) -> None:
-        self._compiled = compiled
-        self._filters = [
-            (rule.name, source)
-            for rule in compiled.rulebook.filters
-            if rule.do == "drop" and rule.status == "stable"
-            for source in rule.match
-        ]
-        self._filters += [(routine.name, routine.match) for routine in compiled.written]
-        self._of_shape: dict[str, str] = {}
-        self._counts: dict[str, int] = {}
-
-    def count(self, raw: bytes) -> None:
-        """Count one dropped line for its filter; lines of one shape are asked about once."""
-        text = raw[:512].decode("utf-8", "replace").rstrip("\r\n")
-        shape = text[:48].translate(_NO_DIGITS)
-        name = self._of_shape.get(shape)
-        if name is None:
-            name = next((n for n, s in self._filters if self._compiled.holds(s, text)), "other")
-            if len(self._of_shape) < 2000:
-                self._of_shape[shape] = name
-        self._counts[name] = self._counts.get(name, 0) + 1
-
-    def shares_of(self, dropped: int) -> dict[str, int]:
-        """Scale the sample up to all dropped lines."""
-        sample = sum(self._counts.values())
-        return {
-            name: round(count * dropped / sample)
-            for name, count in sorted(self._counts.items(), key=lambda item: -item[1])
-        }

@@ -9,7 +9,6 @@ where lines are left out. Memory bound: at most twice `limit` points, and shapes
 characters.
 """
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,6 +18,7 @@ from app.compress.metric_goals import Goals
 from app.compress.metric_memory import Block, Memory, Place
 from app.compress.metric_tables import Row, Table, table
 from app.compress.metric_tongues import in_english, is_foreign
+from app.compress.metric_values import epoch_of, norm, progress, seconds_of_step, whole
 from app.compress.metrics import Recipe, recipe
 from app.compress.thinning import Track, Tracks
 from app.model import Point
@@ -27,7 +27,6 @@ _LONGEST = 16_384
 _LONGEST_SHOWN = 240  # characters of a line that are kept with its reading
 _SHAPES_BUDGET = 2_000_000  # characters
 _GAP = 4  # lines; more left out is another window of the log
-_LARGEST_STEP = 1e15
 _BAR = "bar of "
 _MOST_IN_VAIN = 200_000  # characters
 _MOST_HEADERS = 64  # lines that were looked at
@@ -168,19 +167,19 @@ class SeriesReader:
 
     def _take(self, how: Recipe, parts: Sequence[str], text: str, place: Place) -> None:
         if how.goal or how.goal_epochs:
-            self._goals.see(_whole(parts[how.goal]) if how.goal else None)
-            self._goals.see_epochs(_whole(parts[how.goal_epochs]) if how.goal_epochs else None)
+            self._goals.see(whole(parts[how.goal]) if how.goal else None)
+            self._goals.see_epochs(whole(parts[how.goal_epochs]) if how.goal_epochs else None)
             return
         memory = self._memory(place)
-        step, total = _progress(how, parts)
+        step, total = progress(how, parts)
         if how.opens:
             self._close(memory)
-            epoch, epochs = _epoch(how, parts, None)
+            epoch, epochs = epoch_of(how, parts, None)
             memory.block = Block(how, place, step, total, place.number, epoch, epochs)
             return
         loss = number(parts[how.loss]) if how.loss else None
-        grad_norm = _norm(parts[how.grad_norm]) if how.grad_norm else None
-        seconds = _seconds(how, parts) if how.seconds else None
+        grad_norm = norm(parts[how.grad_norm]) if how.grad_norm else None
+        seconds = seconds_of_step(how, parts) if how.seconds else None
         series = how.series
         block = memory.block
         if not how.step and block is not None and block.holds(text, place.number):
@@ -210,7 +209,7 @@ class SeriesReader:
             file, at, series, time, rank, step, total, loss, grad_norm, scale, seconds, said,
             "epochs" if how.by_epoch else "",
         )  # fmt: skip
-        epoch, epochs = _epoch(how, parts, block)
+        epoch, epochs = epoch_of(how, parts, block)
         track.held.add(self._counted(point, track, epoch, epochs))
 
     def _take_row(self, row: Row, place: Place) -> None:
@@ -224,10 +223,10 @@ class SeriesReader:
                 series=series,
                 time=place.time,
                 rank=place.rank,
-                step=_whole(row.step) if row.step else None,
-                total_steps=_whole(row.total) if row.total else None,
+                step=whole(row.step) if row.step else None,
+                total_steps=whole(row.total) if row.total else None,
                 loss=number(row.loss) if row.loss else None,
-                grad_norm=_norm(row.grad_norm) if row.grad_norm else None,
+                grad_norm=norm(row.grad_norm) if row.grad_norm else None,
                 text=place.text,
             )
             track.held.add(point)
@@ -251,46 +250,3 @@ class SeriesReader:
             return False
         memory = self._memories.get((point.file, point.rank))
         return memory is not None and not memory.is_of_training(total)
-
-
-def _progress(how: Recipe, parts: Sequence[str]) -> tuple[int | None, int | None]:
-    step = _whole(parts[how.step]) if how.step else None
-    total = _whole(parts[how.total]) if how.total else None
-    if step is None or total is None or total < max(1, step):
-        return step, None
-    if how.counted:
-        counted = _whole(parts[how.counted])
-        if counted is None or abs(counted - step) > 1:
-            return step, None
-    return step, total
-
-
-def _epoch(how: Recipe, parts: Sequence[str], block: Block | None) -> tuple[int | None, int | None]:
-    """Give the epoch and the last one, as the line tells or the head line above it."""
-    if how.epoch:
-        return _whole(parts[how.epoch]), _whole(parts[how.epochs]) if how.epochs else None
-    if block is not None and block.head.series == "epoch" and not how.by_epoch:
-        return block.step, block.total
-    return None, None
-
-
-def _whole(token: str) -> int | None:
-    if token.isdecimal() and len(token) < 16:
-        return int(token)
-    value = number(token)
-    return int(value) if 0 <= value < _LARGEST_STEP and value == int(value) else None
-
-
-def _norm(token: str) -> float:
-    """Read a gradient norm; InternEvo says -1 for an infinite one and -2 for NaN."""
-    value = number(token)
-    if value < 0:
-        return math.inf if value == -1 else math.nan
-    return value
-
-
-def _seconds(how: Recipe, parts: Sequence[str]) -> float | None:
-    value = number(parts[how.seconds])
-    if not 0 < value < math.inf:
-        return None
-    return round(1 / value if how.inverted else value / how.divisor, 9)

@@ -21,16 +21,14 @@ from dataclasses import dataclass
 from itertools import accumulate
 from statistics import median
 
+from app.detect.noise import growth_of_norm, is_rougher, noise_of, norms_of, smoothed
 from app.detect.tracks import Track
 from app.model import Line, Point
 
 _DEVIATIONS = 7.0
-_SCALED_MAD = 1.4826
-_LEAST_SPREAD = 0.02  # of the level; coarse losses (bf16) have a MAD of zero
 _LEAST_RISE = 0.05
 _WINDOW = 64
 _LEVEL = 8
-_TOGETHER = 5  # readings that have to come back together
 _FEWEST = 24
 _SHORT_PAST, _LONG_FUTURE = 8, 20  # with so little before it, a jump needs so much after it
 _FEWEST_AFTER = 3
@@ -43,10 +41,9 @@ _NORM_EXPLODED, _RISE_WITH_NORM = 3.0, 1.25
 _NORM_ROSE, _RISE_UNKNOWN = 1.5, 2.0
 _UNDONE, _RISE_UNDONE = 0.5, 1.5  # the first: the share of what was learned, on a log scale
 _RISE_WITHOUT_NORM = 3.0
-_ROUGHER, _RISE_ROUGHER = 2.0, 1.5  # times the noise, of a norm that is not told
+_RISE_ROUGHER = 1.5  # of a norm that is not told
 _LEARNED = 1.25  # times the best level, where a run began
 _COMING_BACK = 0.5  # the share of the rise, on a log scale, after which the loss is recovering
-_CLIPPED = 0.01  # of the norm: how far norms differ that are printed after clipping
 _RL_NORM, _RL_FEWEST = 30.0, 20
 _ANNOUNCED = 3  # readings before a jump in which a change may be announced
 # [data] switching to blend B   entering stage 2   curriculum: sequence length 8192
@@ -99,7 +96,7 @@ def _explosion(losses: Sequence[float], read: Sequence[Point]) -> Jump | None:
     for place, loss in enumerate(losses[: max(0, len(losses) - _FEWEST_EXPLODED + 1)]):
         if highest > 0 and lowest[place] >= max(_EXPLOSION * highest, _FAR_OUT):
             before, rest = losses[:place], losses[place:]
-            grown = _norm_growth(read[:place], read[place:])
+            grown = growth_of_norm(read[:place], read[place:])
             return Jump(read[place], median(before), median(rest), len(rest), grown)
         highest = max(highest, loss)
     return None
@@ -113,7 +110,7 @@ def _plain_jump(losses: Sequence[float], read: Sequence[Point]) -> Jump | None:
     for place in range(_FEWEST_PLAIN, len(losses) - _FEWEST_AFTER + 1):
         before, rest = losses[place - _FEWEST_PLAIN : place], losses[place:]
         level, after = median(before), median(rest)
-        grown = _norm_growth(read[:place], read[place:])
+        grown = growth_of_norm(read[:place], read[place:])
         rise = _PLAIN_RISE if len(rest) >= _FEWEST_PLAIN else _SHORT_PLAIN_RISE
         rise = max(rise, _least_rise(grown))
         highest = max(before)
@@ -132,16 +129,16 @@ def _is_worth_a_look(losses: Sequence[float]) -> bool:
 def _jump_at(place: int, losses: Sequence[float], read: Sequence[Point]) -> Jump | None:
     window = losses[max(0, place - _WINDOW) : place]
     level = median(window[-_LEVEL:])
-    bar = level + max(_DEVIATIONS * _noise(window, level), _LEAST_RISE)
+    bar = level + max(_DEVIATIONS * noise_of(window, level), _LEAST_RISE)
     if level <= 0 or losses[place] <= max(bar, _RISE_WITH_NORM * level):
         return None
     rest = losses[place:]
     if place < _SHORT_PAST and (len(rest) < _LONG_FUTURE or min(rest) <= max(window)):
         return None
-    levels = _levels(rest)
+    levels = smoothed(rest)
     after = median(rest[-max(_FEWEST_AFTER, len(rest) // 20) :])
-    grown = _norm_growth(read[max(0, place - _WINDOW) : place], read[place:])
-    least = _RISE_ROUGHER if grown is None and _is_rougher(window, rest) else _least_rise(grown)
+    grown = growth_of_norm(read[max(0, place - _WINDOW) : place], read[place:])
+    least = _RISE_ROUGHER if grown is None and is_rougher(window, rest) else _least_rise(grown)
     if grown is not None and grown >= _NORM_ROSE and _undone(losses, level, after) >= _UNDONE:
         least = min(least, _RISE_UNDONE)
     # With no norm to tell, a dip in a wandering loss must not set the level.
@@ -175,59 +172,13 @@ def _climbed(losses: Sequence[float], read: Sequence[Point]) -> Jump | None:
     above = next((i for i in range(lowest, len(levels)) if levels[i] > half), len(levels))
     if len(levels) - above < max(_LONG_FUTURE, len(losses) // 10) or min(levels[above:]) <= half:
         return None
-    grown = _norm_growth(read[max(0, lowest - _WINDOW) : lowest + width], read[above + width :])
+    grown = growth_of_norm(read[max(0, lowest - _WINDOW) : lowest + width], read[above + width :])
     exploded = grown is not None and grown >= _NORM_EXPLODED
     if levels[0] <= half and not exploded:
         return None
     if end < _least_rise(grown) * best or max(levels[above:]) > end + (end - best) / 2:
         return None
     return Jump(read[min(lowest + width, len(read) - 1)], best, end, len(losses) - above, grown)
-
-
-def _noise(window: Sequence[float], level: float) -> float:
-    """Estimate the deviation from steps between neighbours, which a falling loss leaves alone."""
-    steps = [abs(later - loss) for loss, later in zip(window, window[1:], strict=False)]
-    return max(_SCALED_MAD * median(steps) / math.sqrt(2), _LEAST_SPREAD * abs(level))
-
-
-def _is_rougher(before: Sequence[float], after: Sequence[float]) -> bool:
-    """Say whether the noise grew beyond what the level did, over enough readings to tell."""
-    if len(before) < _LONG_FUTURE or len(after) < _LONG_FUTURE:
-        return False
-    old, new = _roughness(before), _roughness(after[_TOGETHER:])
-    return old > 0 and new >= _ROUGHER * old
-
-
-def _roughness(losses: Sequence[float]) -> float:
-    steps = (abs(later - loss) for loss, later in zip(losses, losses[1:], strict=False))
-    return median(steps) / median(losses)
-
-
-def _levels(rest: Sequence[float]) -> list[float]:
-    """Medians of neighbours; of a few readings each speaks for itself."""
-    if len(rest) < _TOGETHER:
-        return list(rest)
-    return [median(rest[i : i + _TOGETHER]) for i in range(len(rest) - _TOGETHER + 1)]
-
-
-def _norm_growth(before: Sequence[Point], after: Sequence[Point]) -> float | None:
-    """Tell how the gradient norm changed; None where it is not told, or told after clipping."""
-    old, new = _norms(before), _norms(after)
-    if len(old) < _TOGETHER or len(new) < _FEWEST_AFTER or median(old) <= 0:
-        return None
-    growth = median(new) / median(old)
-    return None if abs(growth - 1) < _CLIPPED and _is_clipped(new) else growth
-
-
-def _is_clipped(norms: Sequence[float]) -> bool:
-    """Say whether most norms read the same: the threshold to which they were cut."""
-    usual = median(norms)
-    return median(abs(norm - usual) for norm in norms) < _CLIPPED * usual
-
-
-def _norms(points: Sequence[Point]) -> list[float]:
-    norms = (point.grad_norm for point in points)
-    return [norm for norm in norms if norm is not None and math.isfinite(norm)]
 
 
 def _least_rise(norm_growth: float | None) -> float:
@@ -253,7 +204,7 @@ def _was_planned(before: Point, found: Jump, lines: Sequence[Line]) -> bool:
 def _norm_exploded(run: Sequence[Point]) -> Jump | None:
     """Find a gradient norm that is far out of its old range to the end: a policy that collapsed."""
     read = [p for p in run if p.grad_norm is not None and math.isfinite(p.grad_norm)]
-    norms = _norms(read)
+    norms = norms_of(read)
     if len(norms) < 2 * _RL_FEWEST:
         return None
     if median(norms[-_RL_FEWEST:]) < _RL_NORM * min(norms):
@@ -263,7 +214,7 @@ def _norm_exploded(run: Sequence[Point]) -> Jump | None:
         if norms[place] < _RL_NORM * level or level <= 0:
             continue
         after = median(norms[place:])
-        if after >= _RL_NORM * level and min(_levels(norms[place:])) >= _RL_NORM / 3 * level:
+        if after >= _RL_NORM * level and min(smoothed(norms[place:])) >= _RL_NORM / 3 * level:
             return Jump(
                 read[place], level, after, len(norms) - place, after / level, "gradient norm"
             )

@@ -6,17 +6,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from app.judge.printed import ended, in_words, peers, printer, rank_at
-from app.located import Located, Suspect, pci_address
-from app.model import Detected, Finding, Marked, Sighting
+from app.judge.exits import failed, first_exit, killed
+from app.judge.one_place import merged
+from app.judge.printed import in_words, peers, printer, rank_at
+from app.located import Located, Suspect
+from app.model import Detected, Finding, Sighting
 from app.rulebook.rulebook import Rulebook
 
 _MOST = 6
 _LOOKED_AT = 256  # places that are compared with each other
-_STOPPED = ("-15", "143", "-2", "130", "15", "SIGTERM", "Terminated")
-# Of those that wait, each aborts itself; the one that was killed is the one they waited for.
-_KILLED = ("9", "SIGKILL", "Killed", "-9", "137", "11", "SIGSEGV", "-11", "139", "7", "-7", "135")
-_BY_ABORT = ("-6", "134", "6", "SIGABRT", "Aborted")
 _LOOPBACK = re.compile(r"127\.\d|::1$|localhost\b|0\.0\.0\.0$")
 _WAITS = ("NCCLTimeoutError", "NCCLRemoteError", "Stalled")
 _ON_WIRES = (*_WAITS, "NetworkError", "ConnectionError", "NodeFailure")
@@ -55,7 +53,7 @@ def suspects(root: Finding, detected: Detected, rulebook: Rulebook) -> tuple[Sus
 
 def of_a_death(detected: Detected) -> tuple[Suspect, ...]:
     """Name the processes that were killed, where nothing else is known."""
-    return _told([*_first_exit(detected), *detected.leads], detected.located)
+    return _told([*first_exit(detected), *detected.leads], detected.located)
 
 
 def _told(named: Sequence[Suspect], where: Located) -> tuple[Suspect, ...]:
@@ -66,7 +64,7 @@ def _told(named: Sequence[Suspect], where: Located) -> tuple[Suspect, ...]:
         else p
         for p in islice(away, _LOOKED_AT)
     )
-    return tuple(replace(p, host=p.host or where.only_host) for p in _merged(places))[:_MOST]
+    return tuple(replace(p, host=p.host or where.only_host) for p in merged(places))[:_MOST]
 
 
 def _accuses_nobody(finding: Finding, rulebook: Rulebook) -> bool:
@@ -104,7 +102,7 @@ def _alone(root: Finding, detected: Detected, rulebook: Rulebook) -> Iterator[Su
     where = detected.located
     waited_for = tuple(_silent(detected, where))
     if not _accuses_nobody(root, rulebook):
-        yield from waited_for or _first_exit(detected, _that_waited(detected, where))
+        yield from waited_for or first_exit(detected, _that_waited(detected, where))
         return
     ranks = {rank for s in root.sightings if (rank := rank_at(s.line, where)) is not None}
     named = {in_words(s.line).rank for s in root.sightings} - {None}
@@ -115,8 +113,8 @@ def _alone(root: Finding, detected: Detected, rulebook: Rulebook) -> Iterator[Su
     elif not ranks and waited_for:
         yield from waited_for
     elif not ranks and len(detected.exits) > 1:
-        failed = [place for place in _failed(detected) if place.rank is not None]
-        yield from failed if len(failed) == 1 else ()
+        places = [place for place in failed(detected) if place.rank is not None]
+        yield from places if len(places) == 1 else ()
 
 
 def _whose_gpu(root: Finding, detected: Detected, rulebook: Rulebook) -> Iterator[Suspect]:
@@ -145,43 +143,11 @@ def _that_waited(detected: Detected, where: Located) -> set[int]:
     return {rank for rank in ranks if rank is not None}
 
 
-def _first_exit(detected: Detected, but: Iterable[int | None] = ()) -> Iterator[Suspect]:
-    """The first process that failed; those that a launcher then stopped (SIGTERM) come after."""
-    failed = [mark for mark in detected.exits if mark.facts.get("code") not in ("0", "-0")]
-    failed.sort(key=lambda mark: (_was_stopped(mark), _aborted(mark), "order" not in mark.facts))
-    for mark in failed:
-        place = ended(mark, detected.located)
-        if place != Suspect() and place.rank not in but:
-            yield replace(place, why="the first process that failed")
-            return
-
-
-def _failed(detected: Detected) -> Iterator[Suspect]:
-    """All processes that failed by themselves."""
-    for mark in detected.exits:
-        if mark.facts.get("code") not in ("0", "-0") and not _was_stopped(mark):
-            yield replace(ended(mark, detected.located), why="the only process that failed")
-
-
-def _was_stopped(mark: Marked) -> bool:
-    return mark.facts.get("code") in _STOPPED or mark.facts.get("signal") in _STOPPED
-
-
-def _aborted(mark: Marked) -> bool:
-    """Say whether a process ended itself, as those do that waited in vain."""
-    return bool({mark.facts.get("code"), mark.facts.get("signal")} & {*_BY_ABORT})
-
-
 def _of_waits(detected: Detected) -> Iterator[Suspect]:
     """Who was killed, stands out, or does not complain, while the others waited."""
     where = detected.located
     yield from detected.leads
-    killed = [
-        replace(ended(mark, where), why="was killed")
-        for mark in detected.exits
-        if {mark.facts.get("code"), mark.facts.get("signal")} & {*_KILLED}
-    ]
-    yield from (place for place in killed[:2] if place.rank is not None or place.host)
+    yield from killed(detected)
     if not detected.leads:
         stuck = tuple(_stuck(detected, where))
         yield from stuck or _silent(detected, where)
@@ -264,41 +230,6 @@ def _silent(detected: Detected, where: Located) -> Iterator[Suspect]:
         for rank in missing:
             why = alone if len(missing) == 1 else "did not time out while others did"
             yield Suspect(rank=rank, why=why)
-
-
-def _merged(places: Iterable[Suspect]) -> list[Suspect]:
-    """Join what is known of one place: a host without a rank, a rank whose host comes later."""
-    found: list[Suspect] = []
-    for place in places:
-        for index, known in enumerate(found):
-            if _may_be_same(known, place):
-                found[index] = Suspect(
-                    known.host or place.host,
-                    place.rank if known.rank is None else known.rank,
-                    known.gpu or place.gpu,
-                    known.nic or place.nic,
-                    known.why,
-                )
-                break
-        else:
-            found.append(place)
-    return found
-
-
-def _may_be_same(one: Suspect, other: Suspect) -> bool:
-    pairs = (
-        (one.host, other.host),
-        (one.rank, other.rank),
-        (_device(one.gpu), _device(other.gpu)),
-    )
-    agreed = [a == b for a, b in pairs if a is not None and b is not None]
-    return all(agreed) and (bool(agreed) or one.host is None or other.host is None)
-
-
-def _device(gpu: str | None) -> str | int | None:
-    """Give one name to `0000:43:00`, as drivers say, and to `0000:43:00.0`, as the bus does."""
-    address = pci_address(gpu or "")
-    return gpu if address is None else address
 
 
 def _rank(sighting: Sighting, where: Located) -> int | None:

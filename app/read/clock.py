@@ -8,24 +8,24 @@ type. A stamp without a zone is taken as UTC.
 """
 
 import re
-from datetime import date
-from functools import lru_cache
 from time import gmtime
 from typing import NamedTuple
 
-_DAY = 86_400
-_HALF_YEAR = 183 * _DAY
-_EPOCH_DAY = date(1970, 1, 1).toordinal()
+from app.read.spelled_times import (
+    DAY,
+    DAY_NAMES,
+    MONTHS,
+    day_of,
+    first_second,
+    in_order,
+    offset,
+    seconds_of_day,
+)
+
+_HALF_YEAR = 183 * DAY
 # 0001-01-01T00:00:00Z of Go and .NET, 1970-01-01 of Unix, 1980-01-01 of FAT, 9999-12-31 of .NET
 _FIRST_YEAR, _LAST_YEAR = 1990, 2200
 
-_MONTHS = {
-    name: number
-    for number, name in enumerate(
-        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"], 1
-    )
-}
-DAY_NAMES = frozenset(_MONTHS) | {"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"}
 
 _OPEN = r"([\[(])?"
 # 03:04:05,678   03:13:48 PM   11:29:20.358.410
@@ -37,7 +37,7 @@ _CLOSE = r"(?![\w/]|:\d)([\])])?:?(?:[ \t]*(?:\||->?|>>)(?=[ \t]|$))?[ \t]?"
 # 2026-05-01-11:29:20.358.410   2023-Sep-20 21:10:31.0400
 _ISO = re.compile(
     _OPEN
-    + rf"(\d{{4}}[-/.](?:\d\d|{'|'.join(_MONTHS)})[-/.]\d\d)[T ,_-]"
+    + rf"(\d{{4}}[-/.](?:\d\d|{'|'.join(MONTHS)})[-/.]\d\d)[T ,_-]"
     + _TIME
     + r"(Z| ?UTC| ?[+-]\d\d:?\d\d)?"
     + _CLOSE,
@@ -120,7 +120,7 @@ class Clock:
         if met is None:
             return None
         month, day, *clock = met.groups()
-        seconds = _seconds(*clock)
+        seconds = seconds_of_day(*clock)
         if seconds is None:
             return None
         return Stamp(met.end(), self._without_year(int(month), int(day), seconds), closed=False)
@@ -135,13 +135,13 @@ class Clock:
         if met is None:
             return None
         opened, day, clock, part, half, zone, closed = met.groups()
-        seconds = _seconds(clock, part, half)
-        midnight = _date(day)
+        seconds = seconds_of_day(clock, part, half)
+        midnight = day_of(day)
         if seconds is None or midnight is None:
             return None
         time: float | None = None
         if _FIRST_YEAR <= int(day[:4]) <= _LAST_YEAR:
-            time = self.seen(midnight + seconds - (_offset(zone) if zone else 0))
+            time = self.seen(midnight + seconds - (offset(zone) if zone else 0))
         return Stamp(met.end(), time, not opened or bool(closed), zone is not None)
 
     def _short_date(self, raw: str, at: int) -> Stamp | None:
@@ -149,9 +149,9 @@ class Clock:
         if met is None:
             return None
         opened, first, mark, second, third, *clock, closed = met.groups()
-        year, month, day = _order(int(first), mark, int(second), third)
-        seconds = _seconds(*clock)
-        midnight = _midnight(year, month, day)
+        year, month, day = in_order(int(first), mark, int(second), third)
+        seconds = seconds_of_day(*clock)
+        midnight = first_second(year, month, day)
         if seconds is None or midnight is None:
             return None
         known = _FIRST_YEAR <= year <= _LAST_YEAR
@@ -163,7 +163,7 @@ class Clock:
         if met is None:
             return None
         opened, month, day, *clock, closed = met.groups()
-        seconds = _seconds(*clock)
+        seconds = seconds_of_day(*clock)
         if seconds is None or not 1 <= int(month) <= 12:
             return None
         time = self._without_year(int(month), int(day), seconds)
@@ -174,13 +174,13 @@ class Clock:
         if met is None:
             return None
         opened, name, day, *clock, year, closed = met.groups()
-        month = _MONTHS.get(name)
-        seconds = _seconds(*clock)
+        month = MONTHS.get(name)
+        seconds = seconds_of_day(*clock)
         if month is None or seconds is None:
             return None
         time: float | None
         if year:
-            midnight = _midnight(int(year), month, int(day))
+            midnight = first_second(int(year), month, int(day))
             time = None if midnight is None else self.seen(midnight + seconds)
         else:
             time = self._without_year(month, int(day), seconds)
@@ -191,7 +191,7 @@ class Clock:
         if met is None:
             return None
         opened, *clock, closed = met.groups()
-        seconds = _seconds(*clock)
+        seconds = seconds_of_day(*clock)
         if seconds is None:
             return None
         return Stamp(met.end(), self._without_date(seconds), not opened or bool(closed))
@@ -217,9 +217,9 @@ class Clock:
     def _nearest(self, month: int, day: int) -> int | None:
         last = self._near if self._last is None else self._last
         if last is None:
-            return _midnight(self._default_year, month, day) if self._default_year else None
+            return first_second(self._default_year, month, day) if self._default_year else None
         year = gmtime(last).tm_year
-        days = [_midnight(near, month, day) for near in (year - 1, year, year + 1)]
+        days = [first_second(near, month, day) for near in (year - 1, year, year + 1)]
         return min(
             (midnight for midnight in days if midnight is not None),
             key=lambda midnight: abs(midnight - last),
@@ -231,61 +231,14 @@ class Clock:
         last = self._last
         if last is None:
             return None
-        time = last - last % _DAY + seconds
-        if time < last - _DAY / 2:
-            time += _DAY
-        elif time > last + _DAY / 2:
-            time -= _DAY
+        time = last - last % DAY + seconds
+        if time < last - DAY / 2:
+            time += DAY
+        elif time > last + DAY / 2:
+            time -= DAY
         return self.seen(time)
 
 
 def _uptime(raw: str, at: int) -> Stamp | None:
     met = _UPTIME.match(raw, at)
     return met and Stamp(met.end(), None, host_next=True)
-
-
-@lru_cache(maxsize=512)
-def _midnight(year: int, month: int, day: int) -> int | None:
-    try:
-        return (date(year, month, day).toordinal() - _EPOCH_DAY) * _DAY
-    except ValueError:
-        return None
-
-
-@lru_cache(maxsize=512)
-def _date(text: str) -> int | None:
-    year, month, day = text[:4], text[5:-3], text[-2:]
-    return _midnight(int(year), _MONTHS.get(month) or int(month), int(day))
-
-
-def _seconds(clock: str, part: str | None, half: str | None) -> float | None:
-    whole = _of_day(clock, half)
-    return whole + float("." + part) if part and whole is not None else whole
-
-
-@lru_cache(maxsize=4096)
-def _of_day(clock: str, half: str | None) -> int | None:
-    hours, minutes, seconds = int(clock[:2]), int(clock[3:5]), int(clock[6:])
-    if half is not None:
-        hours = hours % 12 + (12 if half == "P" else 0)
-    if hours > 23 or minutes > 59 or seconds > 60:
-        return None
-    return hours * 3600 + minutes * 60 + seconds
-
-
-def _offset(zone: str) -> int:
-    digits = zone.strip().replace(":", "")
-    if digits in ("Z", "UTC"):
-        return 0
-    seconds = int(digits[1:3]) * 3600 + int(digits[3:5]) * 60
-    return -seconds if digits[0] == "-" else seconds
-
-
-def _order(first: int, mark: str, second: int, third: str) -> tuple[int, int, int]:
-    """Say which of the three is year, month and day; slashes are American where both can be."""
-    if mark == "-" and len(third) == 2:
-        return 2000 + first, second, int(third)
-    year = int(third) if len(third) == 4 else 2000 + int(third)
-    if mark == "/" and first <= 12:
-        return year, first, second
-    return year, second, first

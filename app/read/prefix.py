@@ -15,8 +15,9 @@ from string import ascii_letters, digits
 
 from app.model import Prefix
 from app.read import forms, told
-from app.read.clock import DAY_NAMES, Clock
+from app.read.clock import Clock
 from app.read.labels import SPEAKS, Hosts, Tasks
+from app.read.spelled_times import DAY_NAMES
 
 _MOST_PARTS = 8
 _STAMP_STARTS = frozenset("[(" + digits)
