@@ -7,17 +7,22 @@ is for the reader to see.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from app.compress.metric_bars import bar_named, is_keras_bar
 from app.compress.metric_fields import Field, weight
-from app.compress.metric_names import Role
+from app.compress.metric_head import (
+    MLLOG,
+    is_evaluation,
+    named_with,
+    names_an_evaluation,
+    role_of,
+    words_before,
+)
 from app.compress.metric_shape import Shape, counts_over_epochs
 
-_LONGEST_NAME = 120
 _FLAGS_OF_SETTINGS = 3
-_USUAL = 90  # the weight above which a loss has a usual name
 _LOGGED_SCALE = "parameter loss_scale :"  # as DLLogger prints it, not a list of settings
 
 # {'train_runtime': 1310.2, … 'train_loss': 1.41} | --max_steps 1000 | saved checkpoint at step 20
@@ -40,25 +45,8 @@ _EPOCHS_AMONG_SETTINGS = re.compile(
     r"[\"']?(?: ?[=:] ?)#(?![.,/]?#|/)"
 )
 _FLAG = re.compile(r"\b(?:true|false)\b")
-# :::MLLOG {"time_ms": 1714990760344, … "key": "tracked_stats", "value": {"train_loss": 1.31}
-_MLLOG = re.compile(r':::mllog .{0,200}"key": ?"(tracked_stats|train_loss)"')
 # train loss : 0.21 | val loss 11.009654
 _ALONE = re.compile(r"(?:(?:train(?:ing)?|val(?:idation)?|eval)[ _])?loss(?: *: *|=)#$|val loss #$")
-_SOURCE_FILE = re.compile(r"[\w./-]+\.(?:py|cc|cpp)\b")
-_EVAL_HEAD = re.compile(
-    r"(?:^|[^a-z])(?:val|valid|validation|validating|eval|evaluation|evaluating|evaluate|cv|"
-    r"test(?=\s*[:\[(]))(?![a-z])"
-)
-# 11epoch:valid:1-450batch
-_KINDS = ("", "train", "training", "val", "valid", "validation", "eval", "test")
-_CLOCK_PART = re.compile(r":| days?, ")
-_CLOCK = re.compile(r"(?:# days?, )?#(?::#)+")  # eta: 1 day, 3:02:11
-
-_PADDING = re.compile(r"(?<=[:=(\[/|]) (?=#)| (?=/ ?#)")  # [  120/13000] becomes [ 2280/13000]
-_JOINTS = " ,;|:-[({'\"="
-_HEALTH: tuple[Role, ...] = (
-    "loss", "policy_loss", "eval_loss", "other_loss", "grad_norm", "loss_scale", "skipped",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +99,7 @@ def recipe(texts: Sequence[str]) -> Recipe | None:
         return _planned(whole, _part(whole.count("#", 0, epochs.end() - 1)))
     if _NOT_METRICS.search(whole) or len(_FLAG.findall(whole)) >= _FLAGS_OF_SETTINGS:
         return _planned(whole)
-    if ":::mllog" in whole and not _MLLOG.search(whole):
+    if ":::mllog" in whole and not MLLOG.search(whole):
         return None
     return _Study(Shape(texts)).recipe()
 
@@ -146,7 +134,7 @@ class _Study:
         if bar is None:
             return None
         told = self._recipe(bar.series, loss)
-        evaluates = bar.evaluates or _role(loss) == "eval_loss"
+        evaluates = bar.evaluates or role_of(loss) == "eval_loss"
         return replace(
             told,
             series=f"eval {bar.series}" if evaluates else bar.series,
@@ -159,14 +147,14 @@ class _Study:
         shape = self._shape
         if is_keras_bar(shape.whole):
             return replace(self._recipe("bar loss", loss), plain_bar=True)
-        evaluates = self._evaluates(loss)
+        evaluates = is_evaluation(shape, loss)
         if evaluates:
-            head = self._head()
+            head = words_before(shape)
             series = f"eval {head}" if loss.key in head else f"eval {head} {loss.key}"
         elif shape.is_rl:
-            series = f"rl {_named(self._head(to_step=True), loss)}"
+            series = f"rl {named_with(words_before(shape, to_step=True), loss)}"
         else:
-            series = _named(self._head(), loss)
+            series = named_with(words_before(shape), loss)
         alone = (
             shape.step >= 0
             or loss.quoted
@@ -182,13 +170,13 @@ class _Study:
         stepped = shape.step >= 0
         told = shape.has("grad_norm", "rate", "pace", "reward", "skipped")
         if stepped and (told or shape.is_told_by("seconds") or shape.is_score_of_epoch):
-            head = self._head(to_step=shape.is_rl)
-            if self._is_of_evaluation(head):
+            head = words_before(shape, to_step=shape.is_rl)
+            if names_an_evaluation(head):
                 return replace(self._recipe(f"eval {head}"), evaluates=True)
             return self._recipe(f"rl {head}" if shape.is_rl else head)
         scale, rate = shape.best.get("loss_scale"), shape.best.get("rate")
         if scale is not None and (weight(scale) != 3 or _LOGGED_SCALE in shape.whole):
-            return self._recipe(self._head() or scale.key)
+            return self._recipe(words_before(shape) or scale.key)
         if rate is not None and rate.key.startswith("global_step"):
             return self._recipe(rate.key)
         step = shape.best.get("step")
@@ -196,13 +184,15 @@ class _Study:
             _, bracket, inside = shape.texts[shape.step].rpartition("[")
             framed = bool(bracket) and "]" not in inside or counts_over_epochs(step)
             framed = framed and shape.total >= 0
-            return replace(self._recipe(self._head()), alone=False, opens=True, framed=framed)
+            return replace(
+                self._recipe(words_before(shape)), alone=False, opens=True, framed=framed
+            )
         if shape.is_epoch_alone:
             return replace(self._recipe("epoch"), alone=False, opens=True)
-        if shape.counts_epochs and shape.total >= 0 and self._is_of_evaluation():
-            return replace(self._recipe(f"eval {self._head()}"), evaluates=True)
+        if shape.counts_epochs and shape.total >= 0 and names_an_evaluation(words_before(shape)):
+            return replace(self._recipe(f"eval {words_before(shape)}"), evaluates=True)
         if shape.has("grad_norm", "rate"):
-            return replace(self._recipe(self._head()), alone=False)
+            return replace(self._recipe(words_before(shape)), alone=False)
         goal = shape.best.get("goal")
         if goal is not None and shape.step < 0:
             return Recipe("goal", goal=_part(goal.index))
@@ -231,67 +221,6 @@ class _Study:
             divisor=pace.meaning.divisor if pace and pace.meaning else 1.0,
             inverted=inverted,
         )
-
-    def _evaluates(self, loss: Field) -> bool:
-        if _role(loss) == "eval_loss":
-            return True
-        if "train" in loss.key:
-            return False
-        head = _SOURCE_FILE.sub("", self._head())
-        told = [match.end() for match in _EVAL_HEAD.finditer(head)]
-        return bool(told) and told[-1] > head.rfind("train")
-
-    def _is_of_evaluation(self, head: str | None = None) -> bool:
-        """Say whether a line without a loss begins with the words of an evaluation."""
-        head = self._head() if head is None else head
-        return "train" not in head and _EVAL_HEAD.search(_SOURCE_FILE.sub("", head)) is not None
-
-    def _head(self, *, to_step: bool = False) -> str:
-        """The words before the first loss or norm; settings with numbers between are left out.
-
-        Where the loss is missing the words stay the same.
-        """
-        shape = self._shape
-        record = _MLLOG.search(shape.whole)
-        if record:
-            return f"mllog {record[1]}"
-        kept = {shape.step if shape.counted < 0 else shape.counted, shape.total}
-        epoch = shape.best.get("epoch")
-        kept.add(epoch.index if epoch else -1)
-        at_progress = max(shape.step, shape.total)
-        first = min(
-            (field.index for field in shape.fields.values() if _role(field) in _HEALTH),
-            default=at_progress,
-        )
-        if shape.step >= 0 and to_step:
-            first = min(first, at_progress + 1)
-        words = _CLOCK.sub("#", " ".join("".join(self._said(first, kept)).split()))
-        words = _PADDING.sub("", words)
-        return words.rstrip(_JOINTS).lstrip(" |-,")[-_LONGEST_NAME:]
-
-    def _said(self, first: int, kept: set[int]) -> Iterator[str]:
-        dropped = False
-        texts = self._shape.texts
-        for index, text in enumerate(texts[: first + 1]):
-            field = self._shape.fields.get(index)
-            if dropped and _CLOCK_PART.fullmatch(text):
-                continue
-            is_setting = field is not None and field.explicit and field.key not in _KINDS
-            dropped = index not in kept and (index == first or is_setting)
-            if not dropped:
-                yield f"{text}#" if index < len(texts) - 1 else ""
-            elif field is not None:
-                yield f"{field.extra.rstrip(_JOINTS)} "
-
-
-def _named(head: str, loss: Field) -> str:
-    """A loss of no usual name may be one of several domains: it names the series."""
-    plain = weight(loss) > _USUAL and any(letter.isalpha() for letter in head)
-    return head if plain else f"{head} {loss.key}"
-
-
-def _role(field: Field | None) -> Role | None:
-    return field.meaning.role if field is not None and field.meaning is not None else None
 
 
 def _part(index: int) -> int:

@@ -4,10 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from app.detect.silence import Clocked, with_carried
 from app.detect.tracks import Track
 from app.model import Point
 
 _FEWEST = 3
+_FEWEST_BOUNDED = 10  # readings that a pace without clocks needs
 _FEWEST_TO_COMPARE = 40
 _SLOW = 2.0
 _SLOW_FOR_GOOD = 1.5
@@ -30,6 +32,28 @@ def pace(track: Track, times: Mapping[tuple[int, int], float]) -> Pace | None:
     if len(gaps) < _FEWEST:
         return None
     return Pace(median(gaps), max(gaps))
+
+
+def pace_among(
+    track: Track, times: Mapping[tuple[int, int], float], timeline: Sequence[Clocked]
+) -> Pace | None:
+    """Measure the steps by their own clock, else by that of the lines among them."""
+    return pace(track, times) or pace(track, with_carried(times, track.points, timeline))
+
+
+def slowest_pace(track: Track, timeline: Sequence[Clocked], at_least: float) -> Pace | None:
+    """Bound the pace of steps without a clock by those of the lines before and after all of them.
+
+    No step took longer than all together; what is less than `at_least` seconds counts as that.
+    """
+    run = track.run()
+    own = [c for c in timeline if c.line.file == run[0].file]
+    before = [c.time for c in own if c.line.number < run[0].number]
+    behind = [c.time for c in own if c.line.number > run[-1].number]
+    if len(run) < _FEWEST_BOUNDED or not before or not behind:
+        return None
+    longest = max(behind[0] - before[-1], at_least)
+    return Pace(longest / len(run), longest)
 
 
 def _clocked_gaps(points: Sequence[Point], times: Mapping[tuple[int, int], float]) -> list[float]:

@@ -10,13 +10,13 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 
+from app.detect.alike import in_kind
 from app.model import Compressed, Line, Marked
 
 _IN_A_ROW = 3
 _TWICE = 2
 _HEAD = 40  # lines within which ranks may open one after another, and fewer than a run has
 _FEWEST_WORDS = 2
-_DIGITS = re.compile(r"(?<![\dxa-f])[xa-f]*\d[\dxa-f]*")
 _TELLS_RESULTS = re.compile(
     r"eval|valid|\btest|metric|result|accura|predict|generat|saved|done|finish|complete",
     re.IGNORECASE,
@@ -95,8 +95,3 @@ def _openings(lines: Sequence[Line]) -> list[int]:
 
 def _is_telling(line: Line) -> bool:
     return len(_WORD.findall(line.text)) >= _FEWEST_WORDS
-
-
-def in_kind(line: Line) -> str:
-    """Give the words of a line without its numbers and addresses, which differ from run to run."""
-    return _DIGITS.sub("#", line.text)

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from app.detect.reopened import in_kind
+from app.detect.alike import in_kind
 from app.model import Compressed, Line, Marked, Point, Sighting
 
 _FEWEST_READINGS = 3

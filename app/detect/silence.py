@@ -11,6 +11,7 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median_low
 
+from app.detect.alike import in_kind
 from app.model import Line, Point
 
 _BEATS = 3
@@ -20,7 +21,6 @@ _FIRST_DATE = 1e8
 _HALF_YEAR = 180 * _DAY
 # 02:06:00   DEBUG wrote shard 12   [10:00:44.341] INFO step 5
 _CLOCK = re.compile(r"\W{0,2}(\d\d):(\d\d):(\d\d)(?![:\d])")
-_DIGITS = re.compile(r"(?<![\dxa-f])[xa-f]*\d[\dxa-f]*")
 _COUNT = re.compile(r"(?<![\d.:/])(\d+) ?(?:/|of) ?(\d+)(?![\d.:/])")
 _ALIKE = 120  # characters that two beats share
 
@@ -160,7 +160,7 @@ def _place(line: Line) -> tuple[int, int]:
 
 def in_words(line: Line) -> str:
     """Give what lines have in common that differ in their numbers alone."""
-    return _DIGITS.sub("#", line.text)[:_ALIKE]
+    return in_kind(line)[:_ALIKE]
 
 
 def _beats(lines: Sequence[Line]) -> set[int]:

@@ -8,12 +8,12 @@ ends is that error's. Silence that a person or a time limit ends is what they pu
 """
 
 import re
-from collections import Counter
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from app.detect.frozen import Frozen, frozen
-from app.detect.pace import Pace, pace
+from app.detect.last_step import first_of_the_last_step, is_at_its_end, last_to_step, time_of
+from app.detect.pace import Pace, pace_among, slowest_pace
 from app.detect.silence import (
     Clocked,
     Silence,
@@ -23,7 +23,6 @@ from app.detect.silence import (
     last_silence,
     silence_before_last_words,
     times_of,
-    with_carried,
 )
 from app.detect.tracks import Track
 from app.model import Finding, Line, Marked, Point, Strength
@@ -33,8 +32,6 @@ _USUAL_TIMES = 20.0
 _LEAST_SECONDS = 60.0
 _LONG_WORK_SECONDS = 3600.0
 _BEATS_WITHOUT_STEPS = 5
-_FEWEST_BOUNDED = 10  # readings that a pace without clocks needs
-_TOLD_AGAIN = 5  # readings of one step, and of others before it
 _GOES_ON_IN_MOST = 2  # so many printers go on for each one that fell silent
 KILLS = ("Cancelled", "TimeLimitExceeded", "Preempted", "Unknown")
 _HARMLESS = (*KILLS, "Stalled", "LossSpike", "NonFiniteLoss")
@@ -76,11 +73,11 @@ def stall(
     if len(timeline) < 2:
         return None
     times = times_of(timeline)
-    track = _last_to_step(tracks, times)
+    track = last_to_step(tracks, times)
     if track is None and not trained_before:
         return None
-    last = _first_of_the_last_step(track) if track else None
-    if last and (_is_at_its_end(last) or _failed_after(last, found)):
+    last = first_of_the_last_step(track) if track else None
+    if last and (is_at_its_end(last) or _failed_after(last, found)):
         return None
     known = _known_pace(track, tracks, times, timeline) if track else None
     if track and known is None:
@@ -103,75 +100,26 @@ def _of_a_bar(stands: Frozen) -> Stall:
     return Stall(last, sign, Silence(last.time or 0.0, stands.seconds, None, 0), ())
 
 
-def _last_to_step(tracks: Sequence[Track], times: Mapping[tuple[int, int], float]) -> Track | None:
-    """Find the series that was heard of last; one that has no clock yields to one that has."""
-    stepping = [t for t in tracks if t.last.step is not None or t.last.loss is not None]
-    readings = Counter(t.last.file for t in stepping for _ in t.points)
-    return max(
-        stepping,
-        key=lambda t: (
-            _time(t.last, times) or float("-inf"),
-            readings[t.last.file],
-            t.last.number,
-        ),
-        default=None,
-    )
-
-
-def _first_of_the_last_step(track: Track) -> Point:
-    """Give the last reading, or where its step was told first, if it is told again and again."""
-    told = [point for point in track.run() if point.step == track.last.step]
-    moved = len(track.run()) - len(told)
-    again = track.last.step is not None and min(len(told), moved) >= _TOLD_AGAIN
-    return told[0] if again else track.last
-
-
 def _known_pace(
     track: Track,
     tracks: Sequence[Track],
     times: Mapping[tuple[int, int], float],
     timeline: Sequence[Clocked],
 ) -> Pace | None:
-    """Measure a series, or another one of its file that came to the same step in more readings."""
+    """Measure a series, or another one of its file that came to the same step in more readings.
+
+    Else bound the pace: less than an hour does not count for long.
+    """
     beside = [
         other
         for other in tracks
         if other.last.file == track.last.file and other.last.step == track.last.step is not None
     ]
     alike = sorted(beside, key=lambda other: -len(other.points))
-    told = (_pace(one, times, timeline) for one in (track, *alike))
-    return next((found for found in told if found), None) or _slowest_pace(track, timeline)
-
-
-def _pace(
-    track: Track, times: Mapping[tuple[int, int], float], timeline: Sequence[Clocked]
-) -> Pace | None:
-    """Measure the steps by their own clock, else by that of the lines among them."""
-    return pace(track, times) or pace(track, with_carried(times, track.points, timeline))
-
-
-def _slowest_pace(track: Track, timeline: Sequence[Clocked]) -> Pace | None:
-    """Bound the pace of steps without a clock by those of the lines before and after all of them.
-
-    No step took longer than all together, nor does less than an hour count for long.
-    """
-    run = track.run()
-    own = [c for c in timeline if c.line.file == run[0].file]
-    before = [c.time for c in own if c.line.number < run[0].number]
-    behind = [c.time for c in own if c.line.number > run[-1].number]
-    if len(run) < _FEWEST_BOUNDED or not before or not behind:
-        return None
-    longest = max(behind[0] - before[-1], _LONG_WORK_SECONDS / _LONGEST_TIMES)
-    return Pace(longest / len(run), longest)
-
-
-def _time(point: Point, times: Mapping[tuple[int, int], float]) -> float | None:
-    return point.time if point.time is not None else times.get((point.file, point.number))
-
-
-def _is_at_its_end(last: Point) -> bool:
-    total = None if last.counts in ("epoch", "some epoch") else last.total_steps
-    return total is not None and last.step is not None and last.step >= total
+    told = (pace_among(one, times, timeline) for one in (track, *alike))
+    at_least = _LONG_WORK_SECONDS / _LONGEST_TIMES
+    known = next((found for found in told if found), None)
+    return known or slowest_pace(track, timeline, at_least)
 
 
 def _failed_after(
@@ -199,7 +147,7 @@ def _silence(
     ends: Collection[tuple[int, int]],
     watchers: Collection[tuple[int, int]],
 ) -> Silence | None:
-    since = _time(last, times) if last else timeline[0].time
+    since = time_of(last, times) if last else timeline[0].time
     if last and since is None:
         # The step has no clock: what comes next in its file has one, and is no earlier.
         behind = [c for c in timeline if c.line.file == last.file and c.line.number > last.number]
@@ -226,7 +174,7 @@ def _before_last_words(
     first: Collection[str],
 ) -> Silence | None:
     """Take hours of silence for a stall though somebody spoke at the very end."""
-    since = _time(last, times)
+    since = time_of(last, times)
     if since is None:
         return None
     since = max(since, _latest_before(last, timeline))
