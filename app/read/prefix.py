@@ -16,6 +16,7 @@ from string import ascii_letters, digits
 from app.model import Prefix
 from app.read import forms, told
 from app.read.clock import Clock
+from app.read.found import NOTHING, Found
 from app.read.labels import SPEAKS, Hosts, Tasks
 from app.read.spelled_times import DAY_NAMES
 
@@ -23,29 +24,10 @@ _MOST_PARTS = 8
 _STAMP_STARTS = frozenset("[(" + digits)
 # what torchrun's --role is set to
 _ROLES = frozenset(["default", "trainer", "worker", "role", "main", "train", "actor", "rollout"])
-_NOTHING = Prefix()
 
 _UPPER = ["TRACE", "DEBUG", "INFO", "NOTICE", "WARN", "WARNING", "ERROR", "CRITICAL", "FATAL"]
 _LEVELS = frozenset(_UPPER) | {level.lower() for level in _UPPER}
 _LEVEL_TAGS = tuple(f"[{level}]" for level in ["INFO", "WARNING", "ERROR", "DEBUG"])
-
-
-class _Found:
-    """What the parts of one line said so far; `held` is where the message begins once it has."""
-
-    __slots__ = ("actor", "held", "host", "local", "process", "rank", "task", "time")
-
-    def __init__(self) -> None:
-        self.clear()
-
-    def clear(self) -> None:
-        """Forget the last line; one object serves a whole file, since there are many lines."""
-        self.rank: int | None = None
-        self.task: int | None = None
-        self.host: str | None = None
-        self.time: float | None = None
-        self.local = self.actor = self.process = ""
-        self.held = -1
 
 
 class PrefixReader:
@@ -60,9 +42,9 @@ class PrefixReader:
         self._clock = Clock(default_year, near)
         self._tasks = Tasks()
         self._hosts = Hosts()
-        self._found = _Found()
+        self._found = Found()
         self._line = 0
-        self._steps: dict[str, Callable[[str, int, _Found], int]] = {
+        self._steps: dict[str, Callable[[str, int, Found], int]] = {
             **dict.fromkeys(ascii_letters, self._word),
             **dict.fromkeys(digits, self._digit),
             "[": self._bracket,
@@ -78,7 +60,7 @@ class PrefixReader:
         self._line += 1
         step = self._steps.get(raw[:1])
         if step is None:
-            return _NOTHING
+            return NOTHING
         found = self._found
         found.clear()
         at = 0
@@ -90,36 +72,12 @@ class PrefixReader:
             step = self._steps.get(raw[at : at + 1])
             if step is None:
                 break
-        return self._prefix(raw, at if found.held < 0 else found.held, found)
-
-    def _prefix(self, raw: str, end: int, found: _Found) -> Prefix:
-        if found.rank is None and raw.startswith("[", end):
-            found.rank = told.rank_in_brackets(raw, end)
-        rank, task = found.rank, found.task
-        if task is not None:
-            if found.local or (rank is not None and rank != task):
-                self._tasks.start_several()
-            elif self._tasks.are_ranks:
-                rank = task
-        if found.actor:
-            stream = found.actor
-        elif rank is not None:
-            stream = f"rank {rank}"
-        elif found.process:
-            stream = found.process
-        elif task is not None or found.local:
-            outer = found.host or "" if task is None else f"task {task}"
-            stream = f"{outer} {found.local}".strip()
-        elif end == 0 and found.time is None and found.host is None:
-            return _NOTHING
-        else:
-            stream = found.host or ""
-        return Prefix(end, rank, found.host, found.time, stream)
+        return found.prefix(raw, at if found.held < 0 else found.held, self._tasks)
 
     # A step reads the part that begins at `at` and returns where the next begins, or `at` if the
     # message begins there. It sets `held` where the message begins at a part that is kept.
 
-    def _bracket(self, raw: str, at: int, found: _Found) -> int:
+    def _bracket(self, raw: str, at: int, found: Found) -> int:
         second = raw[at + 1 : at + 2]
         if second.isdecimal() or second == " ":
             return self._stamp(raw, at, found) or self._numbered(raw, at, found)
@@ -143,7 +101,7 @@ class PrefixReader:
             return at
         return self._stamp(raw, at, found) or at
 
-    def _tag(self, raw: str, at: int, tag: re.Match[str], found: _Found) -> int:
+    def _tag(self, raw: str, at: int, tag: re.Match[str], found: Found) -> int:
         name, end = tag[1], tag.end()
         if name in _LEVELS:
             found.held = at
@@ -171,7 +129,7 @@ class PrefixReader:
             found.local = name
         return after or at
 
-    def _numbered(self, raw: str, at: int, found: _Found) -> int:
+    def _numbered(self, raw: str, at: int, found: Found) -> int:
         met = forms.NUMBERED.match(raw, at)
         if met is None:
             met = forms.MPI_RANK.match(raw, at)
@@ -190,7 +148,7 @@ class PrefixReader:
         found.rank = int(met[1])
         return end
 
-    def _digit(self, raw: str, at: int, found: _Found) -> int:
+    def _digit(self, raw: str, at: int, found: Found) -> int:
         after = self._stamp(raw, at, found)
         if after:
             return after
@@ -200,7 +158,7 @@ class PrefixReader:
             return address.end()
         return self._task(raw, at, found)
 
-    def _task(self, raw: str, at: int, found: _Found) -> int:
+    def _task(self, raw: str, at: int, found: Found) -> int:
         met = forms.TASK.match(raw, at)
         if met is None or found.task is not None or found.rank is not None:
             return at
@@ -210,7 +168,7 @@ class PrefixReader:
         found.task = number
         return met.end()
 
-    def _blank(self, raw: str, at: int, found: _Found) -> int:
+    def _blank(self, raw: str, at: int, found: Found) -> int:
         if at:
             return at
         if (sel := forms.SEL.match(raw)) and self._time(raw, sel.end(), found):
@@ -222,7 +180,7 @@ class PrefixReader:
             return self._stamp(raw, 1, found)
         return self._task(raw, 0, found)
 
-    def _parenthesis(self, raw: str, at: int, found: _Found) -> int:
+    def _parenthesis(self, raw: str, at: int, found: Found) -> int:
         met = forms.ACTOR.match(raw, at)
         if met is None:
             return at
@@ -230,14 +188,14 @@ class PrefixReader:
         found.host = met[2] or found.host
         return met.end()
 
-    def _angle(self, raw: str, at: int, found: _Found) -> int:
+    def _angle(self, raw: str, at: int, found: Found) -> int:
         met = forms.ANGLE.match(raw, at)
         if met and self._time(raw, met.end(), found):
             found.held = at
             return met.end()
         return at
 
-    def _record(self, raw: str, at: int, found: _Found) -> int:
+    def _record(self, raw: str, at: int, found: Found) -> int:
         record = told.record(raw, at)
         if record:
             found.held = at
@@ -250,7 +208,7 @@ class PrefixReader:
                 found.time = self._clock.seen(record.time)
         return at
 
-    def _word(self, raw: str, at: int, found: _Found) -> int:
+    def _word(self, raw: str, at: int, found: Found) -> int:
         word = raw[at : at + 64].partition(" ")[0]
         end = at + len(word)
         last = word[-1]
@@ -283,7 +241,7 @@ class PrefixReader:
             return end + 1
         return self._host(raw, at, word, found)
 
-    def _host(self, raw: str, at: int, word: str, found: _Found) -> int:
+    def _host(self, raw: str, at: int, word: str, found: Found) -> int:
         end = at + len(word)
         host = word
         if word[-1] == ":":
@@ -302,7 +260,7 @@ class PrefixReader:
             return text
         return at
 
-    def _process(self, raw: str, at: int, found: _Found) -> int:
+    def _process(self, raw: str, at: int, found: Found) -> int:
         met = forms.PROCESS.match(raw, at)
         if met:  # who printed it stays before the message of NCCL
             self._hosts.learn(met[1])
@@ -319,13 +277,13 @@ class PrefixReader:
             return end + 1
         return self._hosts.pod(name, raw, end)
 
-    def _rank(self, raw: str, at: int, met: re.Match[str], found: _Found) -> int:
+    def _rank(self, raw: str, at: int, met: re.Match[str], found: Found) -> int:
         found.rank = int(met[2])
         if met[1] == "Rank" and not met[3]:  # torch says so in the midst of its messages: it stays
             found.held = at
         return _indented(raw, met.end())
 
-    def _stamp(self, raw: str, at: int, found: _Found) -> int:
+    def _stamp(self, raw: str, at: int, found: Found) -> int:
         stamp = self._clock.read(raw, at)
         if stamp is None:
             return 0
@@ -345,13 +303,13 @@ class PrefixReader:
             found.host = host[1] if host else found.host
         return stamp.end
 
-    def _time(self, raw: str, at: int, found: _Found) -> bool:
+    def _time(self, raw: str, at: int, found: Found) -> bool:
         stamp = self._clock.read(raw, at)
         if stamp is not None and found.time is None:
             found.time = stamp.time
         return stamp is not None
 
-    def _glog(self, raw: str, at: int, found: _Found) -> int:
+    def _glog(self, raw: str, at: int, found: Found) -> int:
         stamp = self._clock.glog(raw, at)
         if stamp is None:
             return 0
