@@ -7,13 +7,12 @@ What a model makes of a doubt that is left, `consult` tells.
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from app.compress.digest import digest
-from app.compress.log import LineReading, compress
 from app.detect.detect import Sighted, detect, look
 from app.errors import SourceError
 from app.incident import Recalled, Snippet
@@ -28,15 +27,10 @@ from app.model import (
     Job,
     Line,
     LogStats,
-    Prefix,
     Verdict,
 )
-from app.read.blocks import BLOCK_BYTES, Block, Buffers, blocks
-from app.read.dated import first_date
-from app.read.named import completed, printers
-from app.read.prefix import PrefixReader
 from app.read.source import Source, sources
-from app.read.terminal import clean
+from app.reading import compressed_from
 from app.recover.course import Course, course
 from app.recover.plan import plan
 from app.recover.precedent import by_precedent
@@ -128,7 +122,7 @@ def examine(
     """Diagnose, and keep what led there."""
     watch = Watch()
     files = sources(inputs)
-    log = _compressed(files, compiled, limits, progress)
+    log = _read(files, compiled, limits, progress)
     watch.lap("read")
     if not log.total_lines and not (job and _is_told_of(job)):
         raise SourceError(f"{files[0].name}: the log is empty")
@@ -187,73 +181,22 @@ def compressed(
 ) -> Compressed:
     """Read and compress; the first half of a diagnosis."""
     files = sources(inputs)
-    log = _compressed(files, compiled, limits, progress)
+    log = _read(files, compiled, limits, progress)
     if not log.total_lines:
         raise SourceError(f"{files[0].name}: the log is empty")
     return log
 
 
+def _read(
+    files: Sequence[Source], compiled: Compiled, limits: Limits, progress: Progress | None
+) -> Compressed:
+    most, threads = limits.max_bytes, limits.threads
+    return compressed_from(files, compiled, max_bytes=most, threads=threads, progress=progress)
+
+
 def _is_told_of(job: Job) -> bool:
     """Say whether the scheduler told how the job ended, which may be all that is known of it."""
     return any(told is not None for told in (job.state, job.exit_code, job.signal))
-
-
-def _compressed(
-    files: Sequence[Source], compiled: Compiled, limits: Limits, progress: Progress | None
-) -> Compressed:
-    dates: dict[int, float] = {}
-    return compress(
-        tuple(source.name for source in files),
-        _all_blocks(files, limits, dates),
-        compiled,
-        LineReading(clean, _prefix_readers(files, dates)),
-        threads=limits.threads,
-        progress=progress,
-    )
-
-
-def _prefix_readers(
-    files: Sequence[Source], dates: Mapping[int, float]
-) -> Callable[[int], Callable[[str], Prefix]]:
-    """Make the readers of prefixes, one for each file, which know what its name tells.
-
-    The first date of a file tells the year of stamps before it; without one, that of a file before.
-    """
-    told = printers([source.name for source in files])
-
-    def reader(file: int) -> Callable[[str], Prefix]:
-        dated = max((index for index in dates if index <= file), default=None)
-        near = None if dated is None else dates[dated]
-        read = PrefixReader(_year(files[file]), near).read
-        printer = told[file]
-        return read if printer == Prefix() else lambda raw: completed(read(raw), printer)
-
-    return reader
-
-
-def _year(source: Source) -> int:
-    """The year for clocks that tell none: that in which the file was last written."""
-    try:
-        written = source.path.stat().st_mtime if source.path else time.time()
-    except OSError:
-        written = time.time()
-    return time.gmtime(written).tm_year
-
-
-def _all_blocks(
-    files: Sequence[Source], limits: Limits, dates: dict[int, float]
-) -> Iterator[Block]:
-    """Read all files; note the first date of each that tells one, before its lines are."""
-    buffers = Buffers(limits.threads + 2, BLOCK_BYTES)
-    left = limits.max_bytes
-    for index, source in enumerate(files):
-        begins = True
-        for block in blocks(index, source, buffers, left):
-            if begins and (date := first_date(block.data)) is not None:
-                dates[index] = date
-            begins = False
-            left -= len(block.data)
-            yield block
 
 
 def _verdicts(sighted: Sighted, compiled: Compiled, job: Job, watch: Watch) -> list[Judged]:
