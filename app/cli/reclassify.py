@@ -112,7 +112,7 @@ def _seconds(moment: datetime | None) -> float | None:
 
 
 def _places(folders: list[str]) -> tuple[str, ...]:
-    from app.work.objects import SCHEME, of_uri
+    from app.work.object_names import SCHEME, of_uri
 
     return tuple(
         str(of_uri(folder) if folder.startswith(SCHEME) else Path(folder).absolute())

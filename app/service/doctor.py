@@ -30,7 +30,7 @@ from app.service.objects import object_store
 from app.settings import Settings
 from app.store.database import connect
 from app.store.migrate import form_of
-from app.work.objects import named
+from app.work.object_names import named
 
 Level = Literal["ok", "warn", "fail"]
 

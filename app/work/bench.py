@@ -20,9 +20,9 @@ from app.store.outcome import Fault
 from app.store.reclassifications import Reclassifications
 from app.store.run import Chunk
 from app.work.judged import Measure, Rejudged, chunk_of, set_aside
+from app.work.outcomes import fault_of
 from app.work.seat import Broken, Died, Late, Seat, Stopped
 from app.work.surroundings import Part, Surroundings
-from app.work.worker import fault_of
 
 STOPPED_SECONDS = 2.0  # between looks whether a run goes on
 _TRIES = 2  # with a log on which a process died

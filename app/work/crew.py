@@ -23,6 +23,7 @@ from app.store.threads import StoreThreads
 from app.work import journal, worker
 from app.work.durable import PATIENT, USUAL, Durable, Kind
 from app.work.lane import Lane
+from app.work.outcomes import fault_of
 from app.work.timings import Timings
 from app.written import Seen
 
@@ -342,7 +343,7 @@ class Crew:
         try:
             order = await asyncio.to_thread(self._write_order, request)
         except FirstFaultError as error:
-            return worker.Reading(worker.fault_of(error))
+            return worker.Reading(fault_of(error))
         return await lane.read(order, self._diagnosis_seconds)
 
     def _count(self, id: str, reading: worker.Reading, seconds: float) -> None:

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from app.errors import SourceError, SourceNotFound, UsageError
-from app.work.objects import ObjectName, ObjectStore
+from app.work.object_names import ObjectName
+from app.work.objects import ObjectStore
 from app.work.roots import location
 
 

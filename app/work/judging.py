@@ -16,9 +16,9 @@ from app.errors import FirstFaultError
 from app.store.outcome import Fault
 from app.work import journal
 from app.work.judged import Said, Through
+from app.work.outcomes import fault_of
 from app.work.rejudge import Desk
 from app.work.surroundings import Part, Surroundings
-from app.work.worker import fault_of
 
 _NICENESS = 15  # whoever waits for an answer goes first
 _IDLE_SECONDS = 600.0

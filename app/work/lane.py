@@ -16,7 +16,7 @@ import structlog
 from app.errors import FirstFaultError, UsageError
 from app.store.outcome import Fault
 from app.work import worker
-from app.work.objects import SCHEME
+from app.work.object_names import SCHEME
 
 _TRIES = 2
 _PATIENCE = (1.0, 5.0, 15.0)  # between tries to start a worker

@@ -1,14 +1,13 @@
-"""Logs in an object store that speaks S3: named, looked at, and copied to the disk to be read.
+"""Logs in an object store that speaks S3: looked at, and copied to the disk to be read.
 
-A key is any text, and the store may be slow, gone or of another mind about who may read what. So
-names are held to a form that can be a path below one folder, all calls end within a time, and every
-failure is a SourceError that names the object. The client is imported at the first use.
+The store may be slow, gone or of another mind about who may read what. So all calls end within a
+time, and every failure is a SourceError that names the object. The client is imported at the first
+use.
 """
 
 import asyncio
 import contextlib
 import hashlib
-import re
 import shutil
 import tempfile
 import time
@@ -19,7 +18,6 @@ from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TypeVar
-from urllib.parse import unquote
 
 from app.errors import (
     SourceError,
@@ -29,60 +27,19 @@ from app.errors import (
     StoreError,
     UsageError,
 )
+from app.work.object_names import SCHEME, ObjectName, named
 
 if TYPE_CHECKING:
     from s3fs import S3FileSystem
 
 _T = TypeVar("_T")
 
-SCHEME = "s3://"
-_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")  # as Amazon's rules for names have it
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _MOST_OBJECTS = 10_000  # of one job, as of `uris`
 _AT_ONCE = 8
 _BLOCK = 8 << 20
 _CONNECT_SECONDS, _READ_SECONDS, _TRIES = 5, 20, 4
 _LOOK_SECONDS = 45.0
 _LEFT_BEHIND_SECONDS = 6 * 3600  # age of a copy whose process must have been killed
-
-
-@dataclass(frozen=True, slots=True)
-class ObjectName:
-    """An object, or all that lies below a key that ends in a slash."""
-
-    bucket: str
-    key: str
-
-    @property
-    def is_folder(self) -> bool:
-        """Whether many objects are meant."""
-        return not self.key or self.key.endswith("/")
-
-    def is_within(self, root: "ObjectName") -> bool:
-        """Say whether it lies below another, which may lack its last slash."""
-        folder = root.key.rstrip("/") + "/" if root.key else ""
-        return self.bucket == root.bucket and (self.key + "/").startswith(folder)
-
-    def __str__(self) -> str:
-        return f"{SCHEME}{self.bucket}/{self.key}"
-
-
-def named(text: str) -> ObjectName:
-    """Read `s3://bucket/key`; raise UsageError for a key that could not be a path."""
-    bucket, _, key = text.removeprefix(SCHEME).partition("/")
-    if not text.startswith(SCHEME) or not _BUCKET.fullmatch(bucket):
-        raise UsageError(f"{text[:300]!r}: an object is named as s3://bucket/key")
-    parts = key.removesuffix("/").split("/") if key else []
-    if _CONTROL.search(key) or "\\" in key or any(part in ("", ".", "..") for part in parts):
-        raise UsageError(f"{text[:300]!r}: a key of `..`, empty parts or control characters")
-    return ObjectName(bucket, key)
-
-
-def of_uri(uri: str) -> ObjectName:
-    """Read a URI, whose key may be escaped; raise UsageError."""
-    if "?" in uri or "#" in uri:
-        raise UsageError(f"{uri[:300]!r}: an object is named as s3://bucket/key")
-    return named(unquote(uri))
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,9 +28,9 @@ from app.store.run import Change, Instead
 from app.work.doubts import Doubts
 from app.work.judged import Measure, Now, Rejudged, Tell, set_aside
 from app.work.kept import pack
+from app.work.outcomes import outcome_of
 from app.work.reread import Shelf, Sight
 from app.work.surroundings import Part, Surroundings
-from app.work.worker import outcome_of
 
 _FROM = {"kept": "what was kept of its log", "log": "its log, read again"}
 

@@ -11,7 +11,8 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from app.errors import OutsideRoots, SourceError, SourceNotFound, UsageError
-from app.work.objects import SCHEME, ObjectName, ObjectStore, named, of_uri
+from app.work.object_names import SCHEME, ObjectName, named, of_uri
+from app.work.objects import ObjectStore
 
 Location = Path | ObjectName
 

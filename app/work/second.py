@@ -23,6 +23,7 @@ from app.work import journal, worker
 from app.work.durable import USUAL, Durable, Kind
 from app.work.folder import shown
 from app.work.lane import Lane
+from app.work.outcomes import fault_of
 from app.work.timings import Timings
 
 _KIND = "refine"
@@ -109,7 +110,7 @@ class Second:
             order = await asyncio.to_thread(self._write_order, request)
             return (await lane.read(order, self._seconds)).result
         except FirstFaultError as error:
-            return worker.fault_of(error)
+            return fault_of(error)
         finally:
             self._lanes.put_nowait(lane)
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.errors import SourceError
-from app.work.objects import ObjectName, ObjectStore, looks
+from app.work.object_names import ObjectName
+from app.work.objects import ObjectStore, looks
 from app.work.roots import Location
 
 _MISSING = "missing"

@@ -5,7 +5,6 @@ rebuilt on the other side would take the pool down with it. Heavy modules are im
 since the web process imports this module too and needs none of them.
 """
 
-import json
 import multiprocessing
 import os
 import signal
@@ -18,15 +17,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from app.answer import answer
 from app.errors import FirstFaultError
-from app.incident import Snippet
 from app.judge.in_doubt import in_doubt
 from app.model import Diagnosis, Job
-from app.store.outcome import Blame, Fault, Outcome, Remembered
+from app.store.outcome import Fault, Outcome
 from app.work import journal
 from app.work.asking import Agents, Asking
 from app.work.objects import ObjectStore, copies
+from app.work.outcomes import fault_of, outcome_of
 from app.work.recall import Recall
 from app.written import JobType
 
@@ -141,45 +139,6 @@ class PipelineReader:
         return consult(case, agent, diagnosis_id=order.id, digest_tokens=order.digest_tokens)
 
 
-def outcome_of(diagnosis: Diagnosis, id: str, status: str = "complete") -> Outcome:
-    """Put a diagnosis into the words that are stored and sent."""
-    primary = diagnosis.verdict.primary
-    text = json.dumps(answer(diagnosis, id=id, status=status), ensure_ascii=False)
-    return Outcome(
-        answer=_storable(text),
-        digest=_storable(diagnosis.digest),
-        cause=primary.cause,
-        domain=primary.domain,
-        confidence=primary.confidence,
-        action=diagnosis.plan.action,
-        summary=_storable(primary.summary),
-        method=diagnosis.method,
-        rules=diagnosis.rules,
-        fingerprint=primary.fingerprint,
-        restart=diagnosis.plan.restart,
-        blames=_blames(diagnosis),
-        remembered=_remembered(diagnosis),
-    )
-
-
-def _remembered(diagnosis: Diagnosis) -> Remembered | None:
-    """Take what the incident will keep, where the lines that show the failure were taken."""
-    if not diagnosis.snippet.lines:
-        return None
-    lines = tuple(map(_storable, diagnosis.snippet.lines))
-    return Remembered(diagnosis.verdict.primary.fingerprint, Snippet(lines), diagnosis.job)
-
-
-def _blames(diagnosis: Diagnosis) -> tuple[Blame, ...]:
-    """The hosts under suspicion; those to be cordoned are so for their hardware."""
-    cordoned = set(diagnosis.plan.targets)
-    hosts = [suspect.host for suspect in diagnosis.verdict.suspects if suspect.host]
-    return tuple(
-        Blame(_storable(host)[:256], host in cordoned)
-        for host in dict.fromkeys([*hosts, *diagnosis.plan.targets])
-    )
-
-
 def expected_text_bytes(paths: Sequence[Path]) -> int:
     """Guess how much text is to be read, for the progress and for limits on time."""
     files = [file for path in paths for file in (path.rglob("*") if path.is_dir() else (path,))]
@@ -251,16 +210,6 @@ def _read(reader: Reader, order: Order) -> Outcome | Fault:
 
 def _set_progress(share: float) -> None:
     _desk.progress.value = share
-
-
-def fault_of(error: FirstFaultError) -> Fault:
-    """Put one of our errors into a value."""
-    return Fault(type(error).__name__, error.status, _storable(str(error)))
-
-
-def _storable(text: str) -> str:
-    """Replace what a database or UTF-8 cannot hold: lone surrogates and NUL."""
-    return text.encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
 def _die_with_parent() -> None:

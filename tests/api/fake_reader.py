@@ -29,7 +29,8 @@ from app.model import (
     Verdict,
 )
 from app.store.outcome import Outcome
-from app.work.worker import Order, Rules, outcome_of
+from app.work.outcomes import outcome_of
+from app.work.worker import Order, Rules
 
 
 class FakeReader:

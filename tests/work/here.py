@@ -5,8 +5,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from app.errors import FirstFaultError
 from app.work.judged import chunk_of, silent
+from app.work.outcomes import fault_of
 from app.work.rejudge import Desk
-from app.work.worker import fault_of
 
 
 class Here(ThreadPoolExecutor):

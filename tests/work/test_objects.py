@@ -8,7 +8,8 @@ import pytest
 
 from app.errors import OutsideRoots, SourceError, SourceNotFound, SourceTooLarge, UsageError
 from app.work import objects
-from app.work.objects import ObjectName, ObjectStore, copies, named, of_uri
+from app.work.object_names import ObjectName, named, of_uri
+from app.work.objects import ObjectStore, copies
 from app.work.roots import LogRoots
 from app.work.settling import glance
 from tests.object_store import object_store
