@@ -51,9 +51,10 @@ from app.store.threads import StoreThreads
 from app.store.uploads import Uploads
 from app.work import worker
 from app.work.chores import repeat
-from app.work.crew import Crew, State
+from app.work.crew import Crew
 from app.work.durable import URGENT, Durable
 from app.work.lane import Lane
+from app.work.live import State
 from app.work.presence import Presence
 from app.work.second import Second
 from app.work.timings import Timings

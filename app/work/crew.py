@@ -9,9 +9,7 @@ import asyncio
 import contextlib
 import math
 import time
-from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
 
 import structlog
 
@@ -23,6 +21,7 @@ from app.store.threads import StoreThreads
 from app.work import journal, worker
 from app.work.durable import PATIENT, USUAL, Durable, Kind
 from app.work.lane import Lane
+from app.work.live import Live, State, Tally
 from app.work.outcomes import fault_of
 from app.work.timings import Timings
 from app.written import Seen
@@ -40,46 +39,6 @@ _GIVEN_UP = Fault(
 )
 
 log = structlog.get_logger()
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """How far a diagnosis is."""
-
-    status: str
-    progress: float
-
-
-@dataclass(slots=True)
-class Tally:
-    """What this process has done since its start."""
-
-    complete: Counter[str] = field(default_factory=Counter)  # by cause
-    failed: Counter[str] = field(default_factory=Counter)  # by kind of fault
-    methods: Counter[tuple[str, str]] = field(default_factory=Counter)  # by method, is it known
-    seconds: float = 0.0
-    cpu_seconds: float = 0.0
-
-
-@dataclass(slots=True, eq=False)
-class _Live:
-    """A diagnosis that this process makes; `changed` is set, and replaced, with its status."""
-
-    lane: Lane | None = None
-    changed: asyncio.Event = field(default_factory=asyncio.Event)
-
-    @property
-    def state(self) -> State:
-        return State("running", self.lane.progress) if self.lane else State("queued", 0.0)
-
-    def run(self, lane: Lane) -> None:
-        self.lane = lane
-        self.changed.set()
-        self.changed = asyncio.Event()
-
-    async def change(self, seconds: float) -> None:
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self.changed.wait(), seconds)
 
 
 class Crew:
@@ -121,7 +80,7 @@ class Crew:
         self._entered: dict[str, float] = {}
         self._queue_limit = queue_limit
         self._diagnosis_seconds = diagnosis_seconds
-        self._live: dict[str, _Live] = {}
+        self._live: dict[str, Live] = {}
         self._draining = False
         for lane in lanes:
             self._free.put_nowait(lane)
@@ -278,7 +237,7 @@ class Crew:
             await live.changed.wait()
 
     async def _make_live(self, request: Request) -> None:
-        live = self._live[request.id] = _Live()
+        live = self._live[request.id] = Live()
         try:
             async with self._lane() as lane:
                 live.run(lane)
