@@ -1,12 +1,13 @@
 """Read the files of a log and bring them down to what may matter: the first two stages, joined."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from app.compress.log import LineReading, compress
 from app.model import Compressed, Prefix
 from app.read.blocks import BLOCK_BYTES, Block, Buffers, blocks
 from app.read.dated import first_date
+from app.read.envelope import Envelope, envelope, opened
 from app.read.named import completed, printers
 from app.read.prefix import PrefixReader
 from app.read.source import Source
@@ -23,19 +24,34 @@ def compressed_from(
     progress: Callable[[int], None] | None = None,
 ) -> Compressed:
     """Read files in order, at most so many bytes of text; `progress` is told those read so far."""
-    dates: dict[int, float] = {}
+    heads = _Heads()
     return compress(
         tuple(source.name for source in files),
-        _all_blocks(files, max_bytes, threads, dates),
+        _all_blocks(files, max_bytes, threads, heads),
         compiled,
-        LineReading(clean, _prefix_readers(files, dates)),
+        LineReading(clean, _prefix_readers(files, heads)),
         threads=threads,
         progress=progress,
     )
 
 
+class _Heads:
+    """What the beginnings of files tell: their first dates, and what stands before each line."""
+
+    def __init__(self) -> None:
+        self.dates: dict[int, float] = {}
+        self.envelopes: dict[int, Envelope] = {}
+
+    def see(self, index: int, head: memoryview) -> None:
+        """Look at how a file begins."""
+        if (date := first_date(head)) is not None:
+            self.dates[index] = date
+        if (around := envelope(head)) is not None:
+            self.envelopes[index] = around
+
+
 def _prefix_readers(
-    files: Sequence[Source], dates: Mapping[int, float]
+    files: Sequence[Source], heads: _Heads
 ) -> Callable[[int], Callable[[str], Prefix]]:
     """Make the readers of prefixes, one for each file, which know what its name tells.
 
@@ -44,9 +60,12 @@ def _prefix_readers(
     told = printers([source.name for source in files])
 
     def reader(file: int) -> Callable[[str], Prefix]:
-        dated = max((index for index in dates if index <= file), default=None)
-        near = None if dated is None else dates[dated]
+        dated = max((index for index in heads.dates if index <= file), default=None)
+        near = None if dated is None else heads.dates[dated]
         read = PrefixReader(_year(files[file]), near).read
+        around = heads.envelopes.get(file)
+        if around is not None:
+            read = opened(read, PrefixReader(_year(files[file]), near).read, around)
         printer = told[file]
         return read if printer == Prefix() else lambda raw: completed(read(raw), printer)
 
@@ -63,16 +82,16 @@ def _year(source: Source) -> int:
 
 
 def _all_blocks(
-    files: Sequence[Source], max_bytes: int, threads: int, dates: dict[int, float]
+    files: Sequence[Source], max_bytes: int, threads: int, heads: _Heads
 ) -> Iterator[Block]:
-    """Read all files; note the first date of each that tells one, before its lines are."""
+    """Read all files; note what the beginning of each tells, before its lines are read."""
     buffers = Buffers(threads + 2, BLOCK_BYTES)
     left = max_bytes
     for index, source in enumerate(files):
         begins = True
         for block in blocks(index, source, buffers, left):
-            if begins and (date := first_date(block.data)) is not None:
-                dates[index] = date
+            if begins:
+                heads.see(index, block.data)
             begins = False
             left -= len(block.data)
             yield block

@@ -21,6 +21,7 @@ _FIRST_DATE = 1e8
 _HALF_YEAR = 180 * _DAY
 # 02:06:00   DEBUG wrote shard 12   [10:00:44.341] INFO step 5
 _CLOCK = re.compile(r"\W{0,2}(\d\d):(\d\d):(\d\d)(?![:\d])")
+_CLOCK_BEHIND = re.compile(r"(?<![\d:.-])(\d\d):(\d\d):(\d\d)(?:[.,]\d+)?\W{0,4}$")
 _COUNT = re.compile(r"(?<![\d.:/])(\d+) ?(?:/|of) ?(\d+)(?![\d.:/])")
 _ALIKE = 120  # characters that two beats share
 
@@ -49,7 +50,7 @@ def clocked(lines: Sequence[Line]) -> list[Clocked]:
     dated = {c.line.file for c in found}
     days: dict[int, tuple[float, int]] = {}
     for line in lines:
-        read = None if line.file in dated else _CLOCK.match(line.raw)
+        read = None if line.file in dated else _time_of_day(line)
         if read is None:
             continue
         seconds = int(read[1]) * 3600 + int(read[2]) * 60 + int(read[3])
@@ -59,6 +60,12 @@ def clocked(lines: Sequence[Line]) -> list[Clocked]:
         days[line.file] = seconds, day
         found.append(Clocked(day * _DAY + seconds, line))
     return sorted(found, key=lambda c: (c.time, c.line.file, c.line.number))
+
+
+def _time_of_day(line: Line) -> re.Match[str] | None:
+    """Read a clock at the beginning of a line, or behind a collector's words."""
+    head = line.raw[: len(line.raw) - len(line.text)]
+    return _CLOCK.match(line.raw) or _CLOCK_BEHIND.search(head)
 
 
 def _dated(lines: Sequence[Line]) -> list[Clocked]:

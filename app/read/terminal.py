@@ -41,6 +41,8 @@ def clean(raw: str) -> tuple[str, ...]:
     The states of a bar collapse to the last; a text glued to a bar is a piece of its own. Blank
     pieces are left out, so a blank line gives none.
     """
+    if "#033[" in raw:  # how CloudWatch shows an escape
+        raw = raw.replace("#033[", "\x1b[")
     if raw.isprintable() or _CONTROL.search(raw) is None:
         if "%|" not in raw and "it [" not in raw and "s [" not in raw:
             return (raw,) if raw and not raw.isspace() else ()

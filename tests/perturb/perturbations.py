@@ -51,6 +51,15 @@ _STAMP = re.compile(
 _FULL = re.compile(
     r"\b(20\d\d-\d\d-\d\d)([T ])(\d\d:\d\d:\d\d)|(?<=[IWEF])(\d{3,4} \d\d:\d\d:\d\d)(?=\.\d)"
 )
+_HEADS = (
+    "[pod/llm-pretrain-worker-0/trainer] ",
+    "flow-4412-train-main: ",
+    "f0a1b2c3 || ",
+    "[trainer0|0]:",
+    "job 8814] (stderr) ",
+    "(task, pid=8812) ",
+    "agent-17 -> ",
+)
 _YEAR = 2026  # in which the stories play
 _HEAD = 60  # a stamp further right belongs to the message
 _RANK = re.compile(
@@ -218,6 +227,12 @@ def _with_a_chatty_rank(lines: Lines, chance: Random, material: Material) -> Lin
     return told
 
 
+def _collected(lines: Lines, chance: Random, material: Material) -> Lines:
+    """A launcher or a shipper puts the same before each line."""
+    head = chance.choice(_HEADS)
+    return [head + line for line in _ended(lines)]
+
+
 PERTURBATIONS = (
     Perturbation("a finished run stands before it", _behind_a_finished_run, turns=2),
     Perturbation("ten lines of context are put in", _with_context, turns=2),
@@ -231,4 +246,5 @@ PERTURBATIONS = (
     Perturbation("colours are added", _coloured),
     Perturbation("progress bars rise after it", _bars_last),
     Perturbation("a second rank chats in between", _with_a_chatty_rank),
+    Perturbation("a collector puts its words before each line", _collected, turns=2),
 )

@@ -128,3 +128,7 @@ def test_brackets_in_the_metrics_of_a_bar_do_not_end_it() -> None:
 
 def test_a_message_with_a_share_is_not_taken_for_a_bar_when_it_stands_alone() -> None:
     assert clean("warning: /scratch is 97% full\r") == ("warning: /scratch is 97% full",)
+
+
+def test_an_escape_that_was_spelt_out_is_a_colour_too():
+    assert clean("#033[34mKeyError: 'text'#033[0m") == ("KeyError: 'text'",)
