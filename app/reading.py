@@ -62,7 +62,7 @@ def _prefix_readers(
     def reader(file: int) -> Callable[[str], Prefix]:
         dated = max((index for index in heads.dates if index <= file), default=None)
         near = None if dated is None else heads.dates[dated]
-        read = PrefixReader(_year(files[file]), near).read
+        read: Callable[[str], Prefix] = PrefixReader(_year(files[file]), near).read
         around = heads.envelopes.get(file)
         if around is not None:
             read = opened(read, PrefixReader(_year(files[file]), near).read, around)

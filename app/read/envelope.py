@@ -34,7 +34,7 @@ _STAMP = re.compile(
     r"\d\d:\d\d:\d\d(?:[.,]\d{1,12})?(?:Z|[+-]\d\d:?\d\d)?"
 )
 _CLOCK = "\N{WATCH}"
-_NAMES = re.compile(r"[\w#]|^>")
+_NAMES = re.compile(rf"[\w#{_CLOCK}]|^>")
 _NUMBER = re.compile(r"\d+")
 _SPEAKS = re.compile(
     r"(?:step|iter(?:ation)?|epoch|loss|batch|update|sample)s?\b[^a-z]{0,4}#|error|warn|fatal|"
