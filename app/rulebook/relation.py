@@ -57,7 +57,10 @@ def build(edges: Mapping[str, Explains], cause_of: Mapping[str, str]) -> Relatio
 def _reach(
     start: str, edges: Mapping[str, Explains], cause_of: Mapping[str, str]
 ) -> dict[str, Link]:
-    """Walk outwards along `always` edges; then add what comes next by `if_earlier`."""
+    """Walk outwards along `always` edges; then add what comes next by `if_earlier`.
+
+    An edge to the own cause leads nowhere: through it a signal would stand for those beside it.
+    """
     reach: dict[str, Link] = {}
     waiting: deque[tuple[str, Scope]] = deque([(start, "job")])
     walked: set[tuple[str, Scope]] = set()
@@ -68,7 +71,7 @@ def _reach(
         walked.add((name, way))
         onward = (name, cause_of[name]) if name in cause_of and name != start else (name,)
         for target, scope in (found for source in onward for found in _always(source, edges)):
-            if target != start:
+            if target not in (start, cause_of.get(name, name)):
                 bound = scope if way == "job" else way
                 known = reach.get(target)
                 stated = name == start or (known is not None and known.is_stated)

@@ -1,7 +1,7 @@
 """Who explains whom: edges, chains, scopes, and circles."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from app.rulebook.cause import DomainForm, Edge, Explains
@@ -60,6 +60,14 @@ def test_a_cause_explains_itself_only_where_a_signal_is_named() -> None:
     assert relation(leak=always("Pump")).link(("Pump", "leak"), ("Pump", "hums")) is None
     assert relation(leak=always("hums")).link(("Pump", "leak"), ("Pump", "hums")) == Link("always")
     assert relation(Pump=always("hums")).link(("Pump", "leak"), ("Pump", "hums")) == Link("always")
+
+
+@pytest.mark.parametrize("own", ["leak", "Pump"])
+def test_who_explains_a_signal_does_not_explain_those_beside_it(own: str) -> None:
+    links = relation(**{"Wait": always("leak"), own: always("Pump", "Peer")})
+    assert links.link(("Wait", "late"), ("Pump", "leak")) == Link("always")
+    assert links.link(("Wait", "late"), ("Peer", "lost")) == Link("always")
+    assert links.link(("Wait", "late"), ("Pump", "hums")) is None
 
 
 def test_chains_lead_through_causes_and_signals_that_are_absent() -> None:
@@ -193,6 +201,8 @@ targets = st.lists(st.sampled_from([*CAUSES, *OF]), max_size=3)
 
 
 @settings(deadline=None)
+@example({"c": ["e"], "e": ["A"], "a": ["B", "C", "D"]})
+@example({"c": ["e"], "A": ["A"], "a": ["C", "B", "D"]})
 @given(st.dictionaries(st.sampled_from([*CAUSES, *OF]), targets, max_size=6))
 def test_without_a_circle_some_finding_is_never_explained(written: dict[str, list[str]]) -> None:
     edges = {name: always(*explained) for name, explained in written.items()}
