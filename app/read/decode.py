@@ -18,6 +18,7 @@ from isal import igzip, igzip_lib, isal_zlib
 
 from app.errors import SourceError, SourceTooLarge
 from app.read.kind import HEAD_BYTES, no_log, packing
+from app.read.records import unpacked
 from app.read.source import Source
 
 if sys.version_info >= (3, 14):
@@ -101,7 +102,7 @@ class Text:
         what = no_log(head)
         if what:
             raise SourceError(f"{self.name}: not a log but {what}")
-        return _utf8(head, whole)
+        return unpacked(_utf8(head, whole))
 
 
 def _gunzip(whole: io.RawIOBase) -> Reader:

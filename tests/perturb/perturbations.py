@@ -4,6 +4,7 @@ Each is a function from lines to lines with a seeded source of chance. `takes` t
 loses by it, so that a story whose answer rests on just that is left out.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -233,6 +234,12 @@ def _collected(lines: Lines, chance: Random, material: Material) -> Lines:
     return [head + line for line in _ended(lines)]
 
 
+def _packed(lines: Lines, chance: Random, material: Material) -> Lines:
+    """A shipper packs each line into a record."""
+    key, end = chance.choice([("log", "\n"), ("textPayload", ""), ("message", "")])
+    return [json.dumps({key: line + end, "stream": "stderr"}) for line in _ended(lines)]
+
+
 PERTURBATIONS = (
     Perturbation("a finished run stands before it", _behind_a_finished_run, turns=2),
     Perturbation("ten lines of context are put in", _with_context, turns=2),
@@ -247,4 +254,5 @@ PERTURBATIONS = (
     Perturbation("progress bars rise after it", _bars_last),
     Perturbation("a second rank chats in between", _with_a_chatty_rank),
     Perturbation("a collector puts its words before each line", _collected, turns=2),
+    Perturbation("a shipper packs each line into a record", _packed),
 )
