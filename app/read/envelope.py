@@ -16,6 +16,7 @@ from app.model import Prefix
 from app.read.prefix import PrefixReader
 from app.read.terminal import clean
 
+_CLOCK = "\N{WATCH}"
 _LOOKED_AT = 64 << 10  # bytes
 _MOST_LINES = 400
 _FEWEST_LINES = 12
@@ -23,8 +24,11 @@ _LONGEST = 160  # characters
 _SHARE = 0.98  # of the lines; a shipper may have cut one
 _ALIKE = 0.9  # of the texts behind numbers that change; more is a table or a metric
 _VALUES = 0.6  # of the texts behind a word that begin with a number, which is its value
-_VALUE = re.compile(r"\s*[-+]?#")
-_IS_NO_NAME = re.compile(r"[#\[\](){}|<>]")
+_VALUE = re.compile(r"\s*[-+(\[]?#")
+_FEWEST_TEXTS = 3  # of which fewer are one message, told again and again
+# step:   lr =   train
+_NAMES_A_VALUE = re.compile(r"(?:^|[\s(\[{|,;])[^\W\d_][^\s\d#:=()\[\]{}|,;<>]*\s?[:=]?\s*$")
+_IS_PARTED = re.compile(rf"[#{_CLOCK}]|[^\w\s]\s*$|\s\s$")
 _TRIED = 3
 _A_YEAR = 2000
 _LOOK = 8
@@ -33,11 +37,11 @@ _STAMP = re.compile(
     r"(?:\d{4}[-/.]\d\d[-/.]\d\d[T ,_-]|(?:[A-Z][a-z]{2},? )?[A-Z][a-z]{2} [ \d]\d )?"
     r"\d\d:\d\d:\d\d(?:[.,]\d{1,12})?(?:Z|[+-]\d\d:?\d\d)?"
 )
-_CLOCK = "\N{WATCH}"
 _NAMES = re.compile(rf"[\w#{_CLOCK}]|^>")
 _NUMBER = re.compile(r"\d+")
 _SPEAKS = re.compile(
-    r"(?:step|iter(?:ation)?|epoch|loss|batch|update|sample)s?\b[^a-z]{0,4}#|error|warn|fatal|"
+    r"(?:step|iter(?:ation)?|epoch|batch|update|sample)s?\b[^a-z]{0,4}(?:#|$)|loss(?:es)?\b|"
+    r"(?<![\w/-])#\s?/\s?#(?![\w/-])|#%|error|warn|fatal|"
     r"critical|exception|traceback|fail|kill|abort|nccl|xid|kernel|srun|slurm|mpirun|prte|torchrun|"
     r"kubelet|systemd",
     re.IGNORECASE,
@@ -98,7 +102,7 @@ def _parted(cut: str, raws: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 def _holds(cut: str, shapes: Sequence[str], raws: Sequence[str]) -> bool:
     if (
-        not _NAMES.search(cut)
+        not (_NAMES.search(cut) and _IS_PARTED.search(cut))
         or _SPEAKS.search(cut)
         or any(cut.count(a) > cut.count(b) for a, b in _PAIRS)
     ):
@@ -111,13 +115,14 @@ def _holds(cut: str, shapes: Sequence[str], raws: Sequence[str]) -> bool:
     parted = list(_parted(cut, raws))
     if _CLOCK in cut and any(_loses_its_clock(raw) for raw, _ in parted[:_TRIED]):
         return False
+    if len({rest for _, rest in parted}) < _FEWEST_TEXTS:
+        return False
     is_same = len({raw[: len(raw) - len(rest)] for raw, rest in parted}) == 1
     first = Counter(text[:_LOOK] for text in behind)
     if not is_same and max(first.values()) > _ALIKE * len(behind):
         return False
     values = sum(_VALUE.match(text) is not None for text in behind)
-    may_name = bare[-1:].isalpha() or (is_same and not _IS_NO_NAME.search(cut))
-    if may_name and values > _VALUES * len(behind):
+    if _NAMES_A_VALUE.search(cut) and values > _VALUES * len(behind):
         return False
     carried = sum(_OF_A_PROGRAM.match(text.replace("#", "00")) is not None for text in behind)
     return not _LEVEL.search(cut) or carried >= max(2, _CARRIED * len(behind))

@@ -61,21 +61,49 @@ def test_a_line_that_came_without_it_is_left_whole():
         [f"step {n} of 900, loss {3 - n / 100:.2f}" for n in range(60)],
         [f"[{n}] ce {3 - n / 100:.2f} in {n % 7} s" for n in range(60)],
         [f"<{n}> Verlust {3 - n / 100:.2f} nach {n} s" for n in range(60)],
+        [f"Epoch: [{n % 9}][{n}/900] Loss {3 - n / 100:.4f}" for n in range(60)],
+        [f"步数 {n}/900  损失 {3 - n / 100:.2f}" for n in range(60)],
+        [f"lm loss value: {3 - n / 100:.2f} at {n}" for n in range(60)],
+        [f" {n}%|{'#' * (n // 9)}| {n}/100 [00:{n}<00:09, 2.00it/s]" for n in range(60)],
+        ["Bus error (core dumped)"] * 20,
+        [f"mlx5_core mlx5_3: Port: 1 Link {['DOWN', 'UP'][n % 2]}" for n in range(20)],
         [f"srun: error: n{n}: {text}" for n, text in enumerate(SAID)],
         [f"[{text}" for text in SAID],
         [f"host-{n}: {text}" for n, text in enumerate(SAID[:8])],
     ],
-    ids=["none", "steps", "bare", "value", "failures", "bracket", "few"],
+    ids=[
+        "none",
+        "steps",
+        "bare",
+        "value",
+        "epochs",
+        "tongue",
+        "loss",
+        "bars",
+        "message",
+        "flaps",
+        "failures",
+        "bracket",
+        "few",
+    ],
 )
 def test_what_lines_have_in_common_is_not_always_an_envelope(lines):
     assert learned(lines) is None
 
 
-def test_the_level_of_a_programs_own_logger_is_no_part_of_it():
-    lines = [f"10:00:{n} INFO {text}" for n, text in enumerate(SAID[:2] * 10, 10)]
+@pytest.mark.parametrize("before", ["(T pid=4) ", "[2026-03-04 10:11:12] (T pid=4) "])
+def test_a_step_stays_with_its_word(before):
+    lines = [f"{before}step:{n} - loss:{3 - n / 100:.2f}" for n in range(60)]
     around = learned(lines)
     assert around is not None
-    assert lines[0][around.end(lines[0]) :].startswith("INFO loading")
+    assert lines[7][around.end(lines[7]) :].startswith("step:7 - loss")
+
+
+def test_the_level_of_a_programs_own_logger_is_no_part_of_it():
+    lines = [f"10:00:{n} INFO {text}" for n, text in enumerate(SAID[6:9] * 7, 10)]
+    around = learned(lines)
+    assert around is not None
+    assert lines[0][around.end(lines[0]) :].startswith("INFO NCCL")
 
 
 def test_the_clock_around_a_text_counts_and_its_rank_where_the_text_names_none():
