@@ -31,7 +31,7 @@ from app.detect.counted import (
     may_go_on,
 )
 from app.detect.enclosing import epochs_are_to_come, more_are_to_come, others_are_promised
-from app.detect.evaluated import evaluation_of_the_last_epoch
+from app.detect.evaluated import evaluation_of_the_last_epoch, is_evaluating
 from app.detect.parts import speaks_for_a_part
 from app.detect.repeated import in_words, routine
 from app.model import EndGrade, Ending, Line, Marked, Point
@@ -113,9 +113,8 @@ def _told(marks: Sequence[Marked], points: Sequence[Point], lines: Sequence[Line
     if counted is None or failed is not None or speaks_for_a_part(line_of(counted), points, lines):
         return Ending(best.grade, best.line, failed) if best else Ending(failed=failed)
     after = _said_after(counted, marks, points)
-    if after is None and (
-        counted.evaluates or may_go_on(counted) or is_of_other_work(counted, points)
-    ):
+    too_little = counted.evaluates or may_go_on(counted) or is_of_other_work(counted, points)
+    if is_evaluating(counted, after, points) or (after is None and too_little):
         return Ending(best.grade, best.line, failed) if best else Ending(failed=failed)
     grade: EndGrade = "wrapper" if after else "hint"
     return Ending(grade, after or (best.line if best else None), failed)

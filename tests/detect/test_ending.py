@@ -185,3 +185,12 @@ def test_the_last_epoch_is_evaluated_and_saved():
     assert ending([saved], STEPS + evaluated(1, 2, of=3)).finished is None
     onward = run(losses(1), line=65)
     assert ending([saved], points + onward).finished is None
+
+
+def test_an_evaluation_behind_the_last_step_must_come_to_its_end():
+    counted = run(losses(40), total=400)
+    bar = run([None] * 11, every=1, total=11, line=60, series="eval bar of 11")
+    assert ending([], counted + bar).finished == "hint"
+    assert ending([], counted + bar[:2]).finished is None
+    assert ending([mark("saved", 70)], counted + bar[:2]).finished == "wrapper"
+    assert ending([mark("saved", 50)], counted + bar[:2]).finished is None
