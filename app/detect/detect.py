@@ -11,6 +11,7 @@ from app.detect.attempts import cut
 from app.detect.awaited import awaited
 from app.detect.clocks import bounded
 from app.detect.deaths import with_silent_deaths
+from app.detect.enclosing import that_count
 from app.detect.ending import ending
 from app.detect.exception import Raised
 from app.detect.findings import group
@@ -57,6 +58,7 @@ class Sighted:
     marks: tuple[Marked, ...]
     attempts: tuple[Attempt, ...]
     located: Located
+    counting: tuple[Line, ...] = ()  # what may be several trainings, see `enclosing`
 
 
 def look(log: Compressed, compiled: Compiled) -> Sighted:
@@ -65,7 +67,8 @@ def look(log: Compressed, compiled: Compiled) -> Sighted:
     whole = without_quoted(marks(log.lines, compiled), log.lines, log.points)
     log, marked = with_reports_apart(log, whole)
     sightings = met(log.lines, marked, compiled)
-    return Sighted(log, sightings, marked, cut(log, marked, sightings), locate(log.lines, marked))
+    attempts, located = cut(log, marked, sightings), locate(log.lines, marked)
+    return Sighted(log, sightings, marked, attempts, located, that_count(log.lines))
 
 
 def met(
@@ -115,7 +118,7 @@ def detect(sighted: Sighted, attempt: Attempt, compiled: Compiled, job: Job) -> 
     ended = exits(own_marks)
     lines = [line for line in log.lines if attempt.holds(line.file, line.number)]
     heard = _without_asides(lines, shown, compiled)
-    end = ending(own_marks, own_points, heard, log.lines)
+    end = ending(own_marks, own_points, heard, log.lines, sighted.counting)
     if attempt is sighted.attempts[-1]:
         end = with_turns(end, sighted.marks, log.points, log.lines)
     own = with_last_words(own, own_points, ended, end, compiled)

@@ -97,13 +97,19 @@ def is_of_the_last(text: str) -> bool:
     return bool(told) and all(one == of for _, one, of in told)
 
 
+def that_count(lines: Sequence[Line]) -> tuple[Line, ...]:
+    """Give the lines that count something which may be trainings: few of all lines of a log."""
+    return tuple(line for line in lines if _read(line.text))
+
+
 def more_are_to_come(
     file: int, lines: Sequence[Line], whole: Sequence[Line] = (), points: Sequence[Point] = ()
 ) -> bool:
     """Say whether a file ends within one of several trainings, and not within the last.
 
     Each of them may have been taken for an attempt of its own, with its own `lines` from the first
-    step on; that they follow each other shows in the `whole` log. What nobody knows for trainings
+    step on; that they follow each other shows in the `whole` log, or in those of its lines that
+    count. What nobody knows for trainings
     counts them only where steps began anew from one to the next.
     """
     numbers = [line.number for line in lines if line.file == file]
@@ -126,13 +132,15 @@ def more_are_to_come(
     )
 
 
-def others_are_promised(word: Line, lines: Sequence[Line], marks: Sequence[Marked]) -> bool:
+def others_are_promised(
+    word: Line, lines: Sequence[Line], marks: Sequence[Marked], counting: Sequence[Line]
+) -> bool:
     """Say whether a word ends the first of several trainings, of which no other one was begun.
 
     `fold 1 of 5` may be all that a job was for, as `trial 7 of 10` is: then somebody else than the
-    training, or the command that began it, says so.
+    training, or the command that began it, says so. `counting` are those `that_count` of all lines.
     """
-    counts = _counts(word.file, lines)
+    counts = _counts(word.file, counting)
     promised = any(
         _TRAININGS.fullmatch(kind) and not _vary(told) and told[0][0] <= 1 and told[0][0] < of
         for (kind, of), told in counts.items()
@@ -142,10 +150,10 @@ def others_are_promised(word: Line, lines: Sequence[Line], marks: Sequence[Marke
     behind = [line for line in lines if line.file == word.file and line.number >= word.number]
     own = [line for line in lines if line.file == word.file]
     return not (
-        any(_FOR_ALL.search(line.text) for line in behind)
-        or any(_OF_THIS_JOB.search(line.raw) for line in own if _read(line.text))
+        any(mark.grade == "wrapper" and mark.line.file == word.file for mark in marks)
+        or any(_OF_THIS_JOB.search(line.raw) for line in counting if line.file == word.file)
+        or any(_FOR_ALL.search(line.text) for line in behind)
         or any(_OF_AN_ARRAY.search(line.raw) for line in own)
-        or any(mark.grade == "wrapper" and mark.line.file == word.file for mark in marks)
     )
 
 

@@ -30,7 +30,12 @@ from app.detect.counted import (
     line_of,
     may_go_on,
 )
-from app.detect.enclosing import epochs_are_to_come, more_are_to_come, others_are_promised
+from app.detect.enclosing import (
+    epochs_are_to_come,
+    more_are_to_come,
+    others_are_promised,
+    that_count,
+)
 from app.detect.evaluated import evaluation_of_the_last_epoch, is_evaluating
 from app.detect.parts import speaks_for_a_part
 from app.detect.repeated import in_words, routine
@@ -48,8 +53,14 @@ def ending(
     points: Sequence[Point],
     lines: Sequence[Line] = (),
     whole: Sequence[Line] = (),
+    counting: Sequence[Line] | None = None,
 ) -> Ending:
-    """Weigh the end marks of one attempt; `lines` are its kept lines, `whole` those of the log."""
+    """Weigh the end marks of one attempt; `lines` are its kept lines, `whole` those of the log.
+
+    `counting` are those `that_count` of the log, which has many attempts and is read for them once.
+    """
+    everywhere = whole or lines
+    counted = that_count(everywhere) if counting is None else counting
     told = _told(marks, points, lines)
     if told.finished == "hint" and _is_in_the_midst(told.line, points, lines):
         told = Ending(failed=told.failed)
@@ -58,9 +69,9 @@ def ending(
     if told.line is not None and trains_again_behind(told.line, lines):
         return Ending(failed=told.failed)
     file = told.line.file if told.line else points[-1].file if points else 0
-    if told.finished is not None and more_are_to_come(file, lines, whole, points):
+    if told.finished is not None and more_are_to_come(file, lines, counted, points):
         return Ending(failed=told.failed)
-    if told.line is not None and others_are_promised(told.line, whole or lines, marks):
+    if told.line is not None and others_are_promised(told.line, everywhere, marks, counted):
         return Ending(failed=told.failed)
     if told.finished is not None or told.failed is not None or has_steps_to_go(points):
         return told

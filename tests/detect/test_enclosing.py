@@ -9,6 +9,7 @@ from app.detect.enclosing import (
     is_of_the_last,
     more_are_to_come,
     others_are_promised,
+    that_count,
 )
 from app.model import Marked, Point
 from tests.detect.training_runs import line
@@ -147,13 +148,13 @@ def test_what_nobody_knows_for_trainings_begins_its_steps_anew(heading, steps, m
 )
 def test_the_first_of_several_trainings_promises_others(texts, promised):
     lines = told(*texts)
-    assert others_are_promised(lines[1], lines, ()) is promised
+    assert others_are_promised(lines[1], lines, (), that_count(lines)) is promised
 
 
 def test_a_wrapper_speaks_for_more_than_the_first_of_several():
     lines = told("trial 1 of 10", "training finished", "RESULT,bert,4382")
     said = Marked("launched_processes_succeeded", "finished", lines[2], "wrapper")
-    assert not others_are_promised(lines[1], lines, [said])
+    assert not others_are_promised(lines[1], lines, [said], that_count(lines))
 
 
 @pytest.mark.parametrize(
