@@ -12,6 +12,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
+from app.detect.closing import is_cut_short, trains_again_behind
+from app.detect.counted import has_steps_to_go
 from app.detect.enclosing import OF
 from app.detect.repeated import in_words
 from app.model import Ending, Line, Marked, Point
@@ -36,7 +38,10 @@ _PLAIN = ("trainer", "wrapper", "hint")
 def with_turns(
     end: Ending, marks: Sequence[Marked], points: Sequence[Point], lines: Sequence[Line]
 ) -> Ending:
-    """Take back the word that ended another one than the last; give it back to the last."""
+    """Take back the word that ended another one than the last; give it back to the last.
+
+    Not where steps were left, or more work begins behind it.
+    """
     if end.line is not None:
         is_other = turn_of(end.line, marks, points, lines) == "other"
         return Ending(failed=end.failed) if is_other else end
@@ -45,7 +50,9 @@ def with_turns(
         return end
     last = max(told, key=lambda mark: (mark.line.file, mark.line.number))
     steps = [point for point in points if point.file == last.line.file and not point.evaluates]
-    if any(point.number > last.line.number for point in steps):
+    if any(point.number > last.line.number for point in steps) or has_steps_to_go(steps):
+        return end
+    if trains_again_behind(last.line, lines) or is_cut_short(last.line, lines):
         return end
     is_last = turn_of(last.line, marks, points, lines) == "last"
     return Ending("hint", last.line) if is_last else end

@@ -1,5 +1,7 @@
 """Trainings in turn that end in the same words."""
 
+from dataclasses import replace
+
 import pytest
 
 from app.detect.turns import turn_of, with_turns
@@ -87,5 +89,11 @@ def test_the_word_of_another_one_is_taken_back_and_that_of_the_last_given_back()
     assert with_turns(end, marks, points, lines) == Ending()
     lines, marks, points = written(*each("[1/2] a", "[2/2] b"))
     assert with_turns(Ending(), marks, points, lines) == Ending("hint", marks[-1].line)
+    more = [*lines, line(99, "Refitting the model on all data")]
+    assert with_turns(Ending(), marks, points, more) == Ending()
+    more = [*lines, line(99, "writing optimizer state, shard 3 of 16")]
+    assert with_turns(Ending(), marks, points, more) == Ending()
+    short = [replace(point, total_steps=9) for point in points]
+    assert with_turns(Ending(), marks, short, lines) == Ending()
     failed = Ending(failed=lines[0])
     assert with_turns(failed, marks, points, lines) == failed
