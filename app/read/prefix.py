@@ -27,6 +27,8 @@ _ROLES = frozenset(["default", "trainer", "worker", "role", "main", "train", "ac
 
 _UPPER = ["TRACE", "DEBUG", "INFO", "NOTICE", "WARN", "WARNING", "ERROR", "CRITICAL", "FATAL"]
 _LEVELS = frozenset(_UPPER) | {level.lower() for level in _UPPER}
+# ERRO[2026-04-18T20:26:37Z] socket disconnected   as programs in Go write it
+_LOGRUS = frozenset(["TRAC", "DEBU", "INFO", "WARN", "ERRO", "FATA", "PANI"])
 _LEVEL_TAGS = tuple(f"[{level}]" for level in ["INFO", "WARNING", "ERROR", "DEBUG"])
 
 
@@ -220,6 +222,10 @@ class PrefixReader:
             found.held = at
             if found.time is None and raw[end + 1 : end + 2] in _STAMP_STARTS:
                 self._time(raw, end + 1, found)
+            return at
+        if word[4:5] == "[" and word[:4] in _LOGRUS:
+            found.held = at
+            self._time(raw, at + 5, found)
             return at
         if word == "DLL":
             return self._stamp(raw, end + 1, found) or at

@@ -51,6 +51,13 @@ def test_the_indentation_of_a_traceback_survives_its_label(label: str) -> None:
     assert raw[prefix.end :] == '  File "/srv/fit.py", line 7, in step'
 
 
+def test_the_clock_behind_the_short_level_of_a_program_in_go_is_read() -> None:
+    found = read("ERRO[2026-04-18T20:26:37Z] socket disconnected", "WARN[0042] pulling the image")
+
+    assert [prefix.time for prefix in found] == [1776543997, None]
+    assert [prefix.end for prefix in found] == [0, 0]
+
+
 def test_a_rank_within_its_node_names_the_stream_and_no_rank() -> None:
     (prefix,) = read("[default3]:step 10")
 
