@@ -1,8 +1,8 @@
 """Where a job's log comes from: files, folders, streams; in the order a person would list them.
 
 A folder is one job with one file per rank or node. What cannot be a log (weights, archives,
-programs, configuration) is left out there, by its name or by its first bytes, but a file that the
-caller names is always opened.
+programs, configuration) is left out there, by its name or by its first bytes, but what a platform
+dumped of the job is a log too, and a file that the caller names is always opened.
 """
 
 import os
@@ -15,11 +15,12 @@ from typing import BinaryIO
 
 from app.errors import SourceError, SourceNotFound
 from app.read.kind import HEAD_BYTES, no_log, packing
+from app.read.status_dump import SUFFIXES, is_status_dump
 
 _NEVER_A_LOG = {
-    ".bin", ".ckpt", ".csv.gz", ".db", ".distcp", ".idx", ".json", ".md", ".npy", ".npz",
+    ".bin", ".ckpt", ".csv.gz", ".db", ".distcp", ".idx", ".md", ".npy", ".npz",
     ".onnx", ".parquet", ".pdf", ".pkl", ".png", ".pt", ".pth", ".py", ".pyc", ".safetensors",
-    ".so", ".tar", ".tar.gz", ".tar.zst", ".tgz", ".toml", ".whl", ".yaml", ".yml", ".zip",
+    ".so", ".tar", ".tar.gz", ".tar.zst", ".tgz", ".toml", ".whl", ".zip",
 }  # fmt: skip
 _MAX_FILES = 100_000
 
@@ -103,6 +104,8 @@ def _of_folder(folder: Path) -> list[Source]:
 def _may_be_log(path: Path) -> bool:
     name = path.name.lower()
     if name.startswith(".") or any(name.endswith(suffix) for suffix in _NEVER_A_LOG):
+        return False
+    if name.endswith(SUFFIXES) and not is_status_dump(path):
         return False
     try:
         about = path.stat()

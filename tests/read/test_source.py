@@ -86,6 +86,21 @@ def test_what_cannot_be_a_log_is_left_out_of_a_folder(tmp_path):
     assert names(tmp_path) == ["out.log"]
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("pod.yaml", "kind: Pod\nstatus:\n  containerStatuses:\n  - name: main\n"),
+        ("job.json", '{"TrainingJobName": "lm", "SecondaryStatus": "Stopped"}'),
+    ],
+)
+def test_what_a_platform_dumped_of_a_job_is_one_of_its_logs(tmp_path, name, text):
+    written(tmp_path, "out.log")
+    (tmp_path / name).write_text(text)
+    (tmp_path / "ds_config.json").write_text('{"zero_optimization": {"stage": 3}}')
+    (tmp_path / "manifest.yaml").write_text("kind: Pod\nspec:\n  restartPolicy: OnFailure\n")
+    assert sorted(names(tmp_path)) == sorted(["out.log", name])
+
+
 @pytest.mark.parametrize("files", [[], ["model.pt", "notes.md"]])
 def test_a_folder_without_logs_is_refused_by_name(tmp_path, files):
     written(tmp_path, *files)
