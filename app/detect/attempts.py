@@ -13,6 +13,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from app.detect.agents import of_the_job
 from app.detect.appended import appended_runs, heads
 from app.detect.reopened import reopened_runs
 from app.detect.restarted import restarted_runs
@@ -36,7 +37,7 @@ def cut(
     clocks = _Clocks(log)
     appended, reopened = appended_runs(log, marks, sightings), reopened_runs(log, marks)
     known = _cuts(log, marks, sightings, (appended, reopened))
-    restarted = restarted_runs(log, marks, sightings, heads(known, marks))
+    restarted = of_the_job(restarted_runs(log, marks, sightings, heads(known, marks)), known, log)
     begun = _cuts(log, marks, sightings, (appended, reopened, restarted))
     of_one = stages(log, begun, sightings)
     cuts = {
