@@ -16,10 +16,15 @@ KNOW_NOT_WHY = frozenset({"NCCLTimeoutError", "NCCLRemoteError", "Stalled", "Can
 
 
 class Edge(Form):
-    """One thing that a cause or signal explains, and among which ranks that holds."""
+    """One thing that a cause or signal explains, and among which ranks that holds.
+
+    What is explained `alone` was a wrong guess of who prints it: a launcher takes a pod that was
+    stopped for a host that went down. No chain leads on through it.
+    """
 
     of: EitherName
     scope: Scope = "job"
+    alone: bool = False
 
 
 def _as_edge(value: object) -> object:

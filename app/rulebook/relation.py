@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from app.rulebook.cause import EdgeKind, Explains, Scope
+from app.rulebook.cause import Edge, EdgeKind, Explains, Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,8 @@ class Relation:
     def link(self, culprit: tuple[str, str], consequence: tuple[str, str]) -> Link | None:
         """Tell how a finding may explain another; both are given as (cause, signal).
 
-        Of several ways the one in any order of lines wins, then the one among all ranks. A cause
-        explains itself only where a rule names the signal.
+        Of several ways the one in any order of lines wins, then the one among all ranks, then what
+        a rule states. A cause explains itself only where a rule names the signal.
         """
         same = culprit[0] == consequence[0]
         ways = [
@@ -45,8 +45,8 @@ class Relation:
         return max(ways, key=_breadth, default=None)
 
 
-def _breadth(link: Link) -> tuple[bool, bool]:
-    return link.kind == "always", link.scope == "job"
+def _breadth(link: Link) -> tuple[bool, bool, bool]:
+    return link.kind == "always", link.scope == "job", link.is_stated
 
 
 def build(edges: Mapping[str, Explains], cause_of: Mapping[str, str]) -> Relation:
@@ -70,23 +70,22 @@ def _reach(
             continue
         walked.add((name, way))
         onward = (name, cause_of[name]) if name in cause_of and name != start else (name,)
-        for target, scope in (found for source in onward for found in _always(source, edges)):
-            if target not in (start, cause_of.get(name, name)):
-                bound = scope if way == "job" else way
-                known = reach.get(target)
+        for edge in (found for source in onward for found in _always(source, edges)):
+            if edge.of not in (start, cause_of.get(name, name)):
+                bound = edge.scope if way == "job" else way
+                known = reach.get(edge.of)
                 stated = name == start or (known is not None and known.is_stated)
-                reach[target] = Link("always", _wider(known, bound), stated)
-                waiting.append((target, bound))
+                reach[edge.of] = Link("always", _wider(known, bound), stated)
+                if not edge.alone:
+                    waiting.append((edge.of, bound))
     for edge in edges[start].if_earlier:
         if edge.of != start:
             reach.setdefault(edge.of, Link("if_earlier", edge.scope))
     return reach
 
 
-def _always(name: str, edges: Mapping[str, Explains]) -> Iterator[tuple[str, Scope]]:
-    if name in edges:
-        for edge in edges[name].always:
-            yield edge.of, edge.scope
+def _always(name: str, edges: Mapping[str, Explains]) -> tuple[Edge, ...]:
+    return edges[name].always if name in edges else ()
 
 
 def _wider(known: Link | None, scope: Scope) -> Scope:
@@ -111,7 +110,7 @@ def circle(
     def explained_by(name: str) -> Iterator[str]:
         cause = cause_of.get(name, name)
         for source in dict.fromkeys((name, cause)):
-            for target, _ in _always(source, edges):
+            for target in (edge.of for edge in _always(source, edges)):
                 if target in cause_of and target != name:
                     yield target
                 elif target != cause:

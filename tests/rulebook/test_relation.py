@@ -70,6 +70,13 @@ def test_who_explains_a_signal_does_not_explain_those_beside_it(own: str) -> Non
     assert links.link(("Wait", "late"), ("Pump", "hums")) is None
 
 
+def test_no_chain_leads_on_through_what_is_explained_alone() -> None:
+    alone = Explains.model_validate({"always": [{"of": "leak", "alone": True}]})
+    links = relation(Wait=alone, Pump=always("Peer"))
+    assert links.link(("Wait", "late"), ("Pump", "leak")) == Link("always")
+    assert links.link(("Wait", "late"), ("Peer", "lost")) is None
+
+
 def test_chains_lead_through_causes_and_signals_that_are_absent() -> None:
     links = relation(Pump=always("late"), Wait=always("Peer"), Peer=always("Launcher"))
     assert links.link(("Pump", "leak"), ("Launcher", "gave_up")) == Link("always")
