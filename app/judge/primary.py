@@ -73,8 +73,17 @@ def _refine(findings: Sequence[Finding], rulebook: Rulebook) -> tuple[list[Event
 
 
 def _refines(fine: Finding, coarse: Finding, rulebook: Rulebook) -> bool:
+    """Say whether one tells the event of the other; of its own cause a signal names what is weaker.
+
+    A scheduler that says who cancelled the job tells of the signal that its processes report.
+    """
     signal = rulebook.signal_named.get(fine.signal)
-    return signal is not None and not {coarse.signal, coarse.cause}.isdisjoint(signal.refines)
+    if signal is None:
+        return False
+    if coarse.signal in signal.refines:
+        return True
+    is_coarser = fine.cause != coarse.cause or _WEIGHT[coarse.strength] < _WEIGHT[fine.strength]
+    return coarse.cause in signal.refines and is_coarser
 
 
 def _inherited(
@@ -90,7 +99,8 @@ def _inherited(
     onsets = [told.onset for told in same.values() if told.onset is not None]
     first = finding.first
     for told in same.values():
-        if is_earlier(told.first, first) and not is_earlier(first, told.first):
+        is_dated = not is_earlier(first, told.first) or first.time is None
+        if is_earlier(told.first, first) and is_dated:
             first = told.first
     return Event(replace(finding, onset=min(onsets, default=None)), first)
 

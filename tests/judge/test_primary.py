@@ -313,3 +313,27 @@ def test_the_scheduler_reports_after_everything_else_happened() -> None:
     state = replace(at("Limit", a_line(0, file=-1)), signal="state_timeout")
     for wait in (a_line(5), a_line(5, time=9.0), a_line(5, file=2)):
         assert roots(rank([state, at("Wait", wait)], rules)) == ["Wait"]
+
+
+def test_a_signal_that_refines_its_own_cause_takes_in_what_is_weaker() -> None:
+    owners = [a_signal("owner", "Kill", refines=["Kill"]), a_signal("admin", "Kill")]
+    rules = a_rulebook([a_cause("Kill")], [*owners, a_signal("kill", "Kill", strength="clue")])
+    found = {
+        name: a_finding("Kill", a_line(line), signal=name, strength=strength)
+        for name, line, strength in (
+            ("kill", 1, "clue"),
+            ("owner", 2, "proof"),
+            ("admin", 3, "proof"),
+        )
+    }
+    assert [f.signal for f in rank([found["kill"], found["owner"]], rules).roots] == ["owner"]
+    assert {f.signal for f in rank([found["owner"], found["admin"]], rules).roots} == {
+        "owner",
+        "admin",
+    }
+
+
+def test_what_has_no_clock_takes_place_and_time_of_what_it_refines_in_another_file() -> None:
+    told_last = one("reason", a_line(9, file=1))
+    findings = [one("kill", a_line(1, time=10.0), "clue"), told_last, one("peer", a_line(2))]
+    assert roots(rank(findings, REFINED)) == ["Limit"]
