@@ -19,6 +19,8 @@ HOST_PID = re.compile(
     r"\[([A-Za-z][\w-]{0,62}(?:\.[\w-]*[A-Za-z]){0,4}):\d{3,8}( {0,5}:\d{1,3}:\d{1,8})?\]"
     r"(?::(?= )| )"
 )
+# [gx14:13]: [rank13]: Traceback   as Hydra labels lines where it is asked for host and rank
+HOST_RANK = re.compile(r"\[([A-Za-z][\w-]{0,62}):\d{1,6}\]: (?=\[rank\d)")
 # (TaskRunner pid=41877)   (RayTrainWorker pid=123, ip=10.0.0.4)   (raylet, ip=10.0.0.4)
 ACTOR = re.compile(
     r"\(((?:[^()]{0,80}(?:\([^()]{0,60}\))? ?\bpid=\d{1,8}"

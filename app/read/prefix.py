@@ -97,6 +97,9 @@ class PrefixReader:
         if process and (process[2] or self._hosts.tagged(process[1])):
             found.host = process[1]
             return process.end() + raw.startswith(" ", process.end())
+        if labelled := forms.HOST_RANK.match(raw, at):
+            found.host = labelled[1]
+            return labelled.end()
         clock = told.clock_in_bracket(raw, at)
         if clock and self._time(raw, clock, found):
             found.held = at

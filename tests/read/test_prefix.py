@@ -51,6 +51,13 @@ def test_the_indentation_of_a_traceback_survives_its_label(label: str) -> None:
     assert raw[prefix.end :] == '  File "/srv/fit.py", line 7, in step'
 
 
+def test_a_host_with_a_number_before_the_label_of_a_rank_is_read() -> None:
+    labelled, source = read("[gx14:13]: [rank13]: KeyError: 'ids'", "[fit:13]: step 10")
+
+    assert (labelled.host, labelled.rank) == ("gx14", 13)
+    assert (source.host, source.end) == (None, 0)
+
+
 def test_the_clock_behind_the_short_level_of_a_program_in_go_is_read() -> None:
     found = read("ERRO[2026-04-18T20:26:37Z] socket disconnected", "WARN[0042] pulling the image")
 
