@@ -43,7 +43,8 @@ _SPEAKS = re.compile(
     r"(?:step|iter(?:ation)?|epoch|batch|update|sample)s?\b[^a-z]{0,4}(?:#|$)|loss(?:es)?\b|"
     r"(?<![\w/-])#\s?/\s?#(?![\w/-])|#%|error|warn|fatal|"
     r"critical|exception|traceback|fail|kill|abort|nccl|xid|kernel|srun|slurm|mpirun|prte|torchrun|"
-    r"kubelet|systemd",
+    r"kubelet|systemd|nvrm|refused|denied|unreachable|time-?out|timed out|preempt|evict|cancel|"
+    rf"panic|segmentation|\boom\b|^(?-i:[WEF])# (?:{_CLOCK}|$)",
     re.IGNORECASE,
 )
 _LEVEL = re.compile(r"\b(?:INFO|DEBUG|NOTICE|TRACE|info|debug|notice)\b")
