@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import merge
+from math import isfinite
 from typing import Literal
 
 from app.model import OUTLIVED, Line, Point, Sighting
@@ -34,9 +35,10 @@ def without_survived(
     Clues and echoes fall by five more steps of their printer, and so does an exception that
     somebody may have caught, for all that it is printed as if nobody had. Other proofs fall where
     it is sure that work went on, and become clues where it may be. Where the trainer says that it
-    `finished`, proofs fall as clues do.
+    `finished`, proofs fall as clues do, and a clue of numbers that are none by one loss that is.
     """
     steps = _Steps(points)
+    sound = _last_sound_losses(points) if finished else {}
     mild = ("clue", "echo", "proof") if finished else ("clue", "echo")
     left: list[Sighting] = []
     survived: list[Sighting] = []
@@ -45,6 +47,7 @@ def without_survived(
             left.append(sighting)
             continue
         own = sighting.strength in mild and steps.go_on_after(sighting.line)
+        own |= _is_healed(sighting, sound, compiled)
         caught = sighting.survivable and steps.go_on_after(sighting.line, of_its_own=True)
         how = "surely" if own or caught else _outlasted(sighting, steps, compiled)
         if how == "surely":
@@ -54,6 +57,24 @@ def without_survived(
         else:
             left.append(sighting)
     return tuple(left), tuple(survived)
+
+
+def _is_healed(sighting: Sighting, sound: Mapping[int, int], compiled: Compiled) -> bool:
+    """Say whether it warns of a step that was no number, and the last loss behind it is one."""
+    cause = compiled.rulebook.signal_named[sighting.signal].cause
+    of_numbers = sighting.strength in ("clue", "echo") and cause == "NonFiniteLoss"
+    return of_numbers and sighting.line.number < sound.get(sighting.line.file, 0)
+
+
+def _last_sound_losses(points: Sequence[Point]) -> Mapping[int, int]:
+    """Give by file the line of the last loss of training, where that is a number."""
+    last: dict[int, Point] = {}
+    for point in points:
+        told = last.get(point.file)
+        trains = point.loss is not None and not point.evaluates
+        if trains and (told is None or point.number > told.number):
+            last[point.file] = point
+    return {f: p.number for f, p in last.items() if p.loss is not None and isfinite(p.loss)}
 
 
 def _outlasted(sighting: Sighting, steps: "_Steps", compiled: Compiled) -> _Outlasted:

@@ -164,3 +164,17 @@ def test_what_happened_long_before_the_first_step_was_no_part_of_the_job() -> No
     points = [Point(0, n, "train", time=now + n, step=n) for n in range(1, 9)]
     assert not left(seen(a_line(99, time=now - 30 * 86_400)), points)
     assert left(seen(a_line(99, time=now - 86_400)), points)
+
+
+@pytest.mark.parametrize(("loss", "heals"), [(2.1, True), (float("nan"), False)])
+def test_a_step_without_numbers_is_healed_by_a_last_loss_that_is_one(
+    loss: float, heals: bool
+) -> None:
+    rules = a_rulebook(
+        [a_cause("NonFiniteLoss", "training")], [a_signal("broken", "NonFiniteLoss")]
+    )
+    points = [Point(0, 9, "train", step=9, loss=loss)]
+    warned = seen(a_line(5), "broken", "clue")
+    for finished in (True, False):
+        standing, _ = without_survived([warned], points, Compiled(rules), finished=finished)
+        assert (not standing) is (heals and finished)
