@@ -15,6 +15,8 @@ from app.rulebook.relation import Link, Relation
 _LAST_SHARE, _LAST_SECONDS = 0.05, 30.0
 
 _TAKEN_OFF = frozenset({"Preempted", "TimeLimitExceeded"})
+# On Ctrl-C workers go before the process that waits for them, and native threads are cut short.
+_TORN_DOWN = frozenset({"DataloaderKilled", "NativeCrash"})
 _OF_THE_SCRIPT = frozenset({"AttributeError", "KeyError", "TypeError", "ValueError"})
 
 
@@ -74,8 +76,8 @@ def _weighs_enough(by: Event, event: Event) -> bool:
 
     What is weaker never explains a proof, and an echo explains echoes only. Three things are apart:
     what knows not why it ended takes any reason, even one in plain words; a job that was taken off
-    went down from then on, however loudly, but for the bugs of its script; what repeats the words
-    of others weighs what they do.
+    went down from then on, however loudly, but for the bugs of its script, and so did the workers
+    of one that was stopped; what repeats the words of others weighs what they do.
     """
     culprit, finding = by.finding, event.finding
     if finding.strength == "echo":
@@ -85,6 +87,7 @@ def _weighs_enough(by: Event, event: Event) -> bool:
     if culprit.strength == "echo":
         return False
     taken_off = culprit.strength == "clue" and culprit.cause in _TAKEN_OFF
+    taken_off |= culprit.cause == "Cancelled" and finding.cause in _TORN_DOWN
     if taken_off and finding.cause not in _OF_THE_SCRIPT:
         return finding.strength != "proof" or _began_before(by, event)
     return culprit.strength == "proof" or finding.strength != "proof"

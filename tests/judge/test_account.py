@@ -129,3 +129,13 @@ def test_a_launcher_names_the_rank_in_its_text() -> None:
     wait = found(WAIT, a_line(5, rank=3))
     assert accounts(found("KeyError", a_line(9), facts={"rank": "4"}), wait, book)
     assert not accounts(found("KeyError", a_line(9), facts={"rank": "3"}), wait, book)
+
+
+def test_the_workers_of_who_was_stopped_go_with_it() -> None:
+    causes = [a_cause("Cancelled", if_earlier=["DataloaderKilled"]), a_cause("DataloaderKilled")]
+    signals = [a_signal("cancelled", "Cancelled"), a_signal("gone", "DataloaderKilled")]
+    book = a_rulebook(causes, signals)
+    gone = replace(found("DataloaderKilled", a_line(9)), signal="gone")
+    for number, explains in ((5, True), (12, False)):
+        stop = found("Cancelled", a_line(number), "clue")
+        assert accounts(stop, gone, book) is explains
