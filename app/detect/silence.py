@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from statistics import median_low
 
 from app.detect.alike import in_kind
+from app.detect.inner_clocks import inner_clocks
 from app.model import Line, Point
 
-_BEATS = 3
+BEATS = 3
 _LAST_WORDS = 8  # lines of a launcher, a supervisor or a clean-up that end a silence
 _DAY, _QUARTER = 86_400, 21_600
 _FIRST_DATE = 1e8
@@ -48,6 +49,7 @@ def clocked(lines: Sequence[Line]) -> list[Clocked]:
     """Give the lines that have a time, in order of time; days are counted where dates lack."""
     found = _dated(lines)
     dated = {c.line.file for c in found}
+    found += [Clocked(*read) for read in inner_clocks(lines, times_of(found))]
     days: dict[int, tuple[float, int]] = {}
     for line in lines:
         read = None if line.file in dated else _time_of_day(line)
@@ -177,7 +179,7 @@ def _beats(lines: Sequence[Line]) -> set[int]:
     return {
         id(line)
         for own in alike.values()
-        if len(own) >= _BEATS and not _counts_up(own)
+        if len(own) >= BEATS and not _counts_up(own)
         for line in own
     }
 

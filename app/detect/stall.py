@@ -25,6 +25,7 @@ from app.detect.silence import (
     times_of,
 )
 from app.detect.tracks import Track
+from app.detect.waited import last_said, waits_for_a_first_step
 from app.model import Finding, Line, Marked, Point, Strength
 
 _LONGEST_TIMES = 5.0
@@ -74,13 +75,14 @@ def stall(
         return None
     times = times_of(timeline)
     track = last_to_step(tracks, times)
-    if track is None and not trained_before:
+    if track is None and not (trained_before or _never_began(timeline, found)):
         return None
     last = first_of_the_last_step(track) if track else None
-    if last and (is_at_its_end(last) or _failed_after(last, found)):
+    at_end = last is not None and is_at_its_end(last)
+    if last and (_failed_after(last, found) or (at_end and not last_said(last, lines, _LONG_WORK))):
         return None
-    known = _known_pace(track, tracks, times, timeline) if track else None
-    if track and known is None:
+    known = _known_pace(track, tracks, times, timeline) if track and not at_end else None
+    if track and known is None and not at_end:
         return None
     silence = _silence(last, timeline, times, _places_of_ends(found, marks), _watchers(found))
     if silence is None or not _is_overdue(silence, known):
@@ -120,6 +122,12 @@ def _known_pace(
     at_least = _LONG_WORK_SECONDS / _LONGEST_TIMES
     known = next((found for found in told if found), None)
     return known or slowest_pace(track, timeline, at_least)
+
+
+def _never_began(timeline: Sequence[Clocked], found: Sequence[Finding]) -> bool:
+    """Say whether a heartbeat tells of a first step that never came, and nothing failed."""
+    failed = any(f.strength in ("proof", "clue") and f.cause not in _HARMLESS for f in found)
+    return not failed and waits_for_a_first_step(timeline)
 
 
 def _failed_after(

@@ -232,7 +232,7 @@ class PrefixReader:
             return at
         if word == "DLL":
             return self._stamp(raw, end + 1, found) or at
-        if word[0] in "sSE" and (clock := told.clock_in_sentence(raw, at)):
+        if word[0] in "sSECcTt" and (clock := told.clock_in_sentence(raw, at)):
             found.held = at
             self._time(raw, clock, found)
             return at

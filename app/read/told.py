@@ -20,10 +20,13 @@ _MLLOG_TIME = re.compile(r'"time_ms": ?(1[3-9]\d{11})\b')
 
 # slurmstepd: error: *** JOB 4711 ON node-3 CANCELLED AT 2026-03-03T04:12:09 DUE TO TIME LIMIT ***
 # STARTING TIMING RUN AT 2023-09-24 03:13:48 PM   submitit INFO (2022-08-11 02:06:10,801) -
+# Current time: 2026-05-01 11:29:20 (running for 00:10:04.88)   Timestamp: 2026-05-01T11:29:20
+# time="2026-05-01T11:29:20Z" level=info msg="step 10"   ts=2026-05-01T11:29:20.358Z caller=a.go:1
 # EI0002: 2026-05-01-11:29:20.358.410 The wait execution of the Notify register times out
 _SENTENCE = re.compile(
     r"(?:slurmstepd(?:-[\w.-]{1,62})?: error: \*\*\* (?:JOB|STEP) [^*]{1,160} AT "
-    r"|(?:STARTING|ENDING) TIMING RUN AT |submitit [A-Z]{4,8} |E[A-Z]\d{4}: )(?=\(?\d{4}-)"
+    r"|(?:STARTING|ENDING) TIMING RUN AT |(?:[Cc]urrent [Tt]ime|[Tt]imestamp): +"
+    r"|(?:ts|time|timestamp)=\"?|submitit [A-Z]{4,8} |E[A-Z]\d{4}: )(?=\(?\d{4}-)"
 )
 # [NeMo W 2024-05-19 …]   [INFO|2025-03-14 …]   [INFO|trainer.py:1723] 2023-12-13 …
 # [PID: 389] 2026-05-01-…   [after the model is built] datetime: 2024-02-04 …

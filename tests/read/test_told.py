@@ -75,3 +75,22 @@ def test_fields_without_a_clock_are_no_record(raw: str) -> None:
 )
 def test_only_brackets_at_the_head_name_the_rank(raw: str, rank: int | None) -> None:
     assert told.rank_in_brackets(raw, 0) == rank
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "Current time: 2026-05-01 11:29:20 (running for 00:10:04.88)",
+        'time="2026-05-01T11:29:20Z" level=info msg="up"',
+        "ts=2026-05-01T11:29:20.358Z caller=loop.go:88",
+    ],
+)
+def test_a_sentence_that_begins_with_its_clock_tells_the_time(raw: str) -> None:
+    begin = told.clock_in_sentence(raw, 0)
+
+    assert raw[begin : begin + 10] == "2026-05-01"
+
+
+@pytest.mark.parametrize("raw", ["time=12.5 loss=2.1", "time: 0.22", "current time of a step"])
+def test_a_duration_is_no_clock(raw: str) -> None:
+    assert told.clock_in_sentence(raw, 0) == 0
