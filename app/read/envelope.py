@@ -25,6 +25,7 @@ _SHARE = 0.98  # of the lines; a shipper may have cut one
 _ALIKE = 0.9  # of the texts behind numbers that change; more is a table or a metric
 _VALUES = 0.6  # of the texts behind a word that begin with a number, which is its value
 _VALUE = re.compile(r"\s*[-+(\[]?#")
+_IN_PARTS = re.compile(r"[-+]?#(?:\.#)?(?:e[-+]?#)?")
 _FEWEST_TEXTS = 3  # of which fewer are one message, told again and again
 # step:   lr =   train
 _NAMES_A_VALUE = re.compile(r"(?:^|[\s(\[{|,;])[^\W\d_][^\s\d#:=()\[\]{}|,;<>]*\s?[:=]?\s*$")
@@ -39,6 +40,7 @@ _STAMP = re.compile(
 )
 _NAMES = re.compile(rf"[\w#{_CLOCK}]|^>")
 _NUMBER = re.compile(r"\d+")
+_NO_NUMBER = re.compile(r"(?<![^\W_])(?:nan|inf(?:inity)?)(?![^\W_])", re.IGNORECASE)
 _SPEAKS = re.compile(
     r"(?:step|iter(?:ation)?|epoch|batch|update|sample)s?\b[^a-z]{0,4}(?:#|$)|loss(?:es)?\b|"
     r"(?<![\w/-])#\s?/\s?#(?![\w/-])|#%|error|warn|fatal|"
@@ -74,13 +76,17 @@ def envelope(head: memoryview) -> Envelope | None:
     raws = [piece for raw in text.split("\n")[:-1][:_MOST_LINES] for piece in clean(raw)[:1]]
     if len(raws) < _FEWEST_LINES:
         return None
-    shapes = [_NUMBER.sub("#", _STAMP.sub(_CLOCK, raw[: 2 * _LONGEST])) for raw in raws]
+    shapes = [_shape(raw) for raw in raws]
     models = {shapes[place * (len(shapes) - 1) // 4] for place in range(5)}
     cuts = {model[:end] for model in models for end in _cuts(model)}
     told = next(
         (cut for cut in sorted(cuts, key=len, reverse=True) if _holds(cut, shapes, raws)), None
     )
     return None if told is None else Envelope(_form(told))
+
+
+def _shape(raw: str) -> str:
+    return _NO_NUMBER.sub("#", _NUMBER.sub("#", _STAMP.sub(_CLOCK, raw[: 2 * _LONGEST])))
 
 
 def _cuts(shape: str) -> Sequence[int]:
@@ -119,7 +125,7 @@ def _holds(cut: str, shapes: Sequence[str], raws: Sequence[str]) -> bool:
     if len({rest for _, rest in parted}) < _FEWEST_TEXTS:
         return False
     is_same = len({raw[: len(raw) - len(rest)] for raw, rest in parted}) == 1
-    first = Counter(text[:_LOOK] for text in behind)
+    first = Counter(_IN_PARTS.sub("#", text)[:_LOOK] for text in behind)
     if not is_same and max(first.values()) > _ALIKE * len(behind):
         return False
     values = sum(_VALUE.match(text) is not None for text in behind)
