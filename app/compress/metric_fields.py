@@ -14,12 +14,21 @@ _NUMBER = re.compile(
     r"([-+0-9](?:(?<=[0-9])|[0-9])[0-9]*(?:,[0-9]{3}(?![0-9]))*(?:\.[0-9]*)?(?:e[-+]?[0-9]+)?)"
 )
 # loss nan, | loss is infinity. | but not (+nanz), info, nanogpt
-_NAN = re.compile(r"nan(?<=\bnan)\b")
-_INF = re.compile(r"inf(?<=\binf)(?:inity)?\b")
+# NaN32 and Inf32 are Julia's
+_NAN = re.compile(r"nan(?<=\bnan)(?:16|32|f0)?\b")
+_INF = re.compile(r"inf(?<=\binf)(?:inity|16|32|f0)?\b")
+# 1.#QNAN   -1.#IND   1.#INF00   as older Windows prints them; loss: .nan of YAML
+_OF_WINDOWS = re.compile(r"\b1\.#(?:[qs]?nan|(ind)|(inf))\d*")
+_OF_YAML = re.compile(r"(?<=[ :=])\.(?=(?:nan|inf)\b)")
 _NAN_AS_NUMBER = "0e9999"
 _INF_AS_NUMBER = "9e9999"
-# 'loss': np.float64(1.31) | loss: tensor(2.31, device='cuda:0')
-_WRAPPED = re.compile(r"(?:np\.float\d+|tensor)\(([^(),]{1,40})[^()]{0,80}\)")
+# 'loss': np.float64(1.31) | loss: tensor(2.31, device='cuda:0') | Array(nan, dtype=float32) |
+# <tf.Tensor: shape=(), dtype=float32, numpy=2.31>
+_WRAPPED = re.compile(
+    r"(?:np\.float\d+|(?:tf\.)?tensor|(?:np\.|mx\.|device)?array)"
+    r"\(\[?([^(),\]]{1,40})(?:[^()]|\(\)){0,80}\)"
+)
+_IN_A_TENSOR = re.compile(r"<tf\.(?:tensor|variable)[^<>]{0,120}numpy=([^<>]{1,40})>")
 # train 950.0it/4.00kit | 1.20kit/4.00kit, as tqdm_loggable prints what it counted
 _SCALED_PAIR = re.compile(
     r"(?<![0-9])([0-9]+(?:\.[0-9]+)?)([km]?)it/([0-9]+(?:\.[0-9]+)?)([km]?)it\b"
@@ -36,10 +45,16 @@ _STEP_IN_A_WORD = re.compile(r"(?:^|[\s\[(|])(?:step|iter|epoch|ep)$")
 # grad_norm={'0_default': 2.15, '1_fp32': 0.0}
 _NORM_OF_GROUPS = re.compile(r"grad_norm['\"]?[=:] ?\{['\"]$")
 _FIRST_GROUP = "grad_norm: "
+_OVER = "\0"
 #     4 4.32 s run, 11.8750 loss, 0.000000000002 LR,
 _LOSS_BEHIND = re.compile(r" loss(?=\s*(?:[,;|)]|$))")
 #  1000 steps  loss 3.8065
 _STEPS_BEHIND = re.compile(r" (?:steps|iters|iterations)(?![a-z/])")
+# 第 1110 步   第1110步迭代
+_STEP_BEHIND_ORDINAL = re.compile(r" ?(?:步|次迭代|step(?![a-z]))")
+# avg loss over last 10 steps: 2.31 | average loss for the last 100 batches 2.31
+_LOSS_OVER = re.compile(r"loss (?:over|of|in|for) (?:the )?(?:last |past |previous )?$")
+_STEPS_OF_LOSS = re.compile(r"^ ?(?:steps|iters|iterations|(?:mini-?)?batches|updates)(?![a-z])")
 # step 200: train crossentropyloss |  3.21   STEP|200|LOSS|3.21
 _BAR_BEHIND_NAME = re.compile(r"(loss(?= +\|$)|(?:^|(?<=\|))(?:step|iter|loss|gn|lr)(?=\|$)) *\|$")
 # {"name": "train/loss", "value": 2.31, "step": 120}
@@ -53,8 +68,14 @@ def parts_of(line: str) -> list[str]:
         line = _without_picture(line)
     if "it/" in line and "progress on:" in line:
         line = _SCALED_PAIR.sub(_unscaled, line)
-    if "tensor(" in line or "np.float" in line:
+    if "tensor(" in line or "array(" in line or "np.float" in line:
         line = _WRAPPED.sub(r"\1", line)
+    if "numpy=" in line:
+        line = _IN_A_TENSOR.sub(r"\1", line)
+    if ".#" in line:
+        line = _OF_WINDOWS.sub(lambda told: "inf" if told[2] else "nan", line)
+    if ".nan" in line or ".inf" in line:
+        line = _OF_YAML.sub("", line)
     if "nan" in line:
         line = _NAN.sub(_NAN_AS_NUMBER, line)
     if "inf" in line:
@@ -98,6 +119,12 @@ def fields(texts: Sequence[str]) -> Iterator[Field]:
     for index in range(len(texts) - 1):
         piece = carried + texts[index]
         carried = ""
+        if over := _LOSS_OVER.search(piece):
+            carried = piece[: over.start() + 4][-_LONGEST_KEY:] + _OVER
+            continue
+        if _OVER in piece:
+            own, _, behind = piece.partition(_OVER)
+            piece = own + _STEPS_OF_LOSS.sub("", behind)
         if _NORM_OF_GROUPS.search(piece):
             carried = _FIRST_GROUP
             continue
@@ -136,6 +163,8 @@ def _meaning(key: str, after: str, piece: str) -> Meaning | None:
     if _LOSS_BEHIND.match(after) and key in ("", "eval", "val", "test", "train"):
         return Meaning("eval_loss" if key and is_eval(key) else "loss", 97)
     if _STEPS_BEHIND.match(after) and not key:
+        return Meaning("step", 35)
+    if key.endswith("第") and _STEP_BEHIND_ORDINAL.match(after):
         return Meaning("step", 35)
     if key == "value" and (named := _NAMED_APART.search(piece)):
         return meaning(named[1], after)

@@ -39,6 +39,7 @@ _ENGLISH = {
     "验证": "val ",
     "検証": "val ",
     "검증": "val ",
+    "∞": "inf",
     "困惑度": "ppl",
     "梯度范数": "grad_norm",
     "gradientennorm": "grad_norm",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.compress.series_reading import NAN, agrees, read
+from tests.compress.series_reading import INF, NAN, agrees, read
 
 # name, lines, and of the last point: series, step, total, loss, grad norm, loss scale, seconds
 FORMATS = [
@@ -190,3 +190,36 @@ def test_a_configured_number_that_is_not_reached_says_nothing():
 
 def test_prose_that_speaks_of_step_and_loss_is_no_table():
     assert read("the loss of each step follows\n1 2 3\n4 of 5 are loaded, 6 are not") == ()
+
+
+@pytest.mark.parametrize(
+    ("told", "loss"),
+    [
+        ("NaN32", NAN),
+        ("1.#QNAN", NAN),
+        ("-1.#IND00", NAN),
+        ("1.#INF", INF),
+        (".nan", NAN),
+        ("Array(nan, dtype=float32)", NAN),
+        ("tf.Tensor(inf, shape=(), dtype=float32)", INF),
+        ("<tf.Tensor: shape=(), dtype=float32, numpy=2.5>", 2.5),
+        ("mx.array(2.5, dtype=float32)", 2.5),
+    ],
+)
+def test_what_is_no_number_is_read_as_each_language_prints_it(told, loss):
+    (point,) = read(f"step: 20 loss: {told}")
+    assert point.step == 20
+    assert point.loss == pytest.approx(loss, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "step", "loss"),
+    [
+        ("avg loss over last 10 steps: 2.5 (step 20)", 20, 2.5),
+        ("step 20: average loss for the last 100 batches 2.5", 20, 2.5),
+        ("第 20 步, 损失=2.5", 20, 2.5),
+    ],
+)
+def test_the_loss_of_some_steps_and_the_step_that_stands_before_its_name(text, step, loss):
+    (point,) = read(text)
+    assert (point.step, point.loss) == (step, loss)
