@@ -16,7 +16,21 @@ from app.rulebook.rulebook import Rulebook
 Judged = tuple[Detected, Verdict, Finding | None]
 
 _BROKEN = ("ECCError", "NVLinkError", "NodeFailure")
-_CANNOT_USE = "CUDAError"
+# signals of a device that is busy, unavailable or not there; what breaks in a kernel is new
+CANNOT_USE = frozenset(
+    {
+        "cuda_bad_device_number",
+        "cuda_device_busy",
+        "cuda_no_device",
+        "cuda_set_up_wrongly",
+        "cuda_unknown_error",
+        "gaudi_not_acquired",
+        "hip_no_device",
+        "no_driver_for_the_gpu",
+        "tpu_in_use",
+        "tpu_not_accessible",
+    }
+)
 
 
 def judge_after(
@@ -42,7 +56,7 @@ def _with_carried(detected: Detected, root: Finding | None, before: Judged) -> D
     earlier, _, broken = before
     if root is None or broken is None or detected.steps:
         return None
-    if root.cause != _CANNOT_USE or broken.cause not in _BROKEN or broken.strength != "proof":
+    if root.signal not in CANNOT_USE or broken.cause not in _BROKEN or broken.strength != "proof":
         return None
     own, other = _places(root, detected.located), _places(broken, earlier.located)
     if not any(_is_same(place, known) for place in own for known in other):
