@@ -26,6 +26,7 @@ from app.detect.quoted import without_quoted
 from app.detect.recalled import with_recalled
 from app.detect.reported import reported
 from app.detect.reports import with_reports_apart
+from app.detect.retried import without_retried
 from app.detect.routine import without_routine
 from app.detect.signals import is_benign, marks, sight
 from app.detect.strangers import as_told, of_others, unheard_of
@@ -33,6 +34,7 @@ from app.detect.survived import without_survived
 from app.detect.traceback import find_raised
 from app.detect.turns import with_turns
 from app.detect.windows import with_windows
+from app.detect.wreckage import without_wreckage
 from app.located import Located
 from app.model import (
     Attempt,
@@ -124,8 +126,10 @@ def detect(sighted: Sighted, attempt: Attempt, compiled: Compiled, job: Job) -> 
     own = with_last_words(own, own_points, ended, end, compiled)
     end = with_onward(end, lines, own_points, own_marks, own)
     finished = end.finished == "trainer"
+    own, retried = without_retried(own, own_points, lines, compiled)
     standing, survived = without_survived(own, own_points, compiled, finished=finished)
-    standing, survived = with_recalled(standing, survived)
+    standing, survived = with_recalled(standing, (*retried, *survived))
+    standing = without_wreckage(standing, compiled)
     standing = with_silent_deaths(without_routine(standing, survived), ended, compiled)
     found = group(standing, compiled)
     trained_before = len(own_points) < len(log.points) and attempt is not sighted.attempts[0]
