@@ -21,6 +21,8 @@ HOST_PID = re.compile(
 )
 # [gx14:13]: [rank13]: Traceback   as Hydra labels lines where it is asked for host and rank
 HOST_RANK = re.compile(r"\[([A-Za-z][\w-]{0,62}):\d{1,6}\]: (?=\[rank\d)")
+# (node-1) [rank14]: Traceback
+IN_ROUND = re.compile(r"\(([A-Za-z][\w.-]{0,62})\) ")
 # (TaskRunner pid=41877)   (RayTrainWorker pid=123, ip=10.0.0.4)   (raylet, ip=10.0.0.4)
 ACTOR = re.compile(
     r"\(((?:[^()]{0,80}(?:\([^()]{0,60}\))? ?\bpid=\d{1,8}"

@@ -188,7 +188,11 @@ class PrefixReader:
     def _parenthesis(self, raw: str, at: int, found: Found) -> int:
         met = forms.ACTOR.match(raw, at)
         if met is None:
-            return at
+            host = forms.IN_ROUND.match(raw, at)
+            if host is None or not self._hosts.prints(host[1], raw, host.end()):
+                return at
+            found.host = host[1]
+            return host.end()
         found.actor = met[1]
         found.host = met[2] or found.host
         return met.end()

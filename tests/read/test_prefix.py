@@ -107,6 +107,7 @@ def test_the_replica_of_a_role_is_a_label_once_a_line_goes_on_with_another() -> 
         ("[trainer-0] step 10", "trainer-0", "trainer-0"),
         ("fit-worker-3 pytorch step 10", "fit-worker-3", "fit-worker-3"),
         ("trainer-1  | step 10", "trainer-1", "trainer-1"),
+        ("(node-1) step 10", "node-1", "node-1"),
     ],
 )
 def test_a_label_names_who_printed_the_line(raw: str, host: str | None, stream: str) -> None:
@@ -282,6 +283,10 @@ def test_a_rank_said_behind_level_and_source_counts() -> None:
         "[pip3] torch==2.6",
         "(1, 3349.0) {'final_loss': 0.0}",
         "(most recent call first):",
+        "(layer-1) Linear",
+        "(gpu-0) 23012MiB",
+        "[train.py:81]: step 10",
+        "[step-3:10]: loss 2.1",
         "pod/fit-0 created",
         "layer-1 | Linear | 1.2 K",
         "worker-3 finished its shard",
