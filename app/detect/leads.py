@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from app.detect.collectives import odd_ones
+from app.detect.left_out import left_out
 from app.detect.quiet import quiet_ones
 from app.located import Suspect
 from app.model import Line, Marked, Point
@@ -18,7 +19,7 @@ def leads(
 ) -> tuple[Suspect, ...]:
     """Give the likeliest first, each place once, with what it stands out by."""
     found: dict[tuple[str | None, int | None], Suspect] = {}
-    for lead in (*blamed(marks), *odd_ones(lines), *quiet_ones(points)):
+    for lead in (*blamed(marks), *odd_ones(lines), *quiet_ones(points), *left_out(lines)):
         found.setdefault((lead.host, lead.rank), lead)
     return tuple(found.values())
 
