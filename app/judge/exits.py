@@ -1,6 +1,6 @@
 """Which processes failed by themselves, were killed, or were merely stopped with the others."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import replace
 
 from app.judge.printed import ended
@@ -12,10 +12,22 @@ _BY_ABORT = ("-6", "134", "6", "SIGABRT", "Aborted")
 _KILLED = ("9", "SIGKILL", "Killed", "-9", "137", "11", "SIGSEGV", "-11", "139", "7", "-7", "135")
 
 
-def first_exit(detected: Detected, but: Iterable[int | None] = ()) -> Iterator[Suspect]:
-    """The first process that failed; those that a launcher then stopped (SIGTERM) come after."""
+def first_exit(
+    detected: Detected, but: Iterable[int | None] = (), near: Container[int] = ()
+) -> Iterator[Suspect]:
+    """The first process that failed; those that a launcher then stopped (SIGTERM) come after.
+
+    Where each node has a log of its own, those `near` the evidence, in the same file, go before.
+    """
     marks = [mark for mark in detected.exits if mark.facts.get("code") not in ("0", "-0")]
-    marks.sort(key=lambda mark: (_was_stopped(mark), _aborted(mark), "order" not in mark.facts))
+    marks.sort(
+        key=lambda mark: (
+            mark.line.file not in near,
+            _was_stopped(mark),
+            _aborted(mark),
+            "order" not in mark.facts,
+        )
+    )
     for mark in marks:
         place = ended(mark, detected.located)
         if place != Suspect() and place.rank not in but:

@@ -19,6 +19,11 @@ _HOST_IN_WORDS = re.compile(
     r"([A-Za-z][\w-]*\d(?:[\w.-]*\w)?)"
 )
 _RANK_IN_WORDS = re.compile(r"\b(?:[Gg]lobal )?(?:[Rr]ank|RANK)[ :=#]{1,2}(\d{1,6})\b")
+# # messages of n7: Aug 20 19:39:41 n7 kernel: nfs: server nas-2 not responding
+_HOST_OF_KERNEL = re.compile(
+    r"\b(?:[A-Z][a-z]{2} [ \d]\d |\d{4}-\d\d-\d\d[T ])\d\d:\d\d:\d\d\S* "
+    r"([A-Za-z][\w.-]{0,62}) kernel: "
+)
 # EDAC MC3: 1 UE … (channel:2 slot:0 … rank:0 bg:1   [Hardware Error]: node:0 card:1 module:0 rank:0
 _RANKS_OF_MEMORY = re.compile(r"\bEDAC \w+:|\[Hardware Error\]|\bDIMM")
 # cn[0412]   cn[0411-0412,0415]
@@ -70,7 +75,8 @@ def in_words(line: Line, told: Suspect = Suspect()) -> Suspect:  # noqa: B008  #
 
 
 def _in_text(text: str, told: Suspect) -> Suspect:
-    host, rank = _HOST_IN_WORDS.search(text), _RANK_IN_WORDS.search(text)
+    host = _HOST_OF_KERNEL.search(text) or _HOST_IN_WORDS.search(text)
+    rank = _RANK_IN_WORDS.search(text)
     if rank and _RANKS_OF_MEMORY.search(text):
         rank = None  # a row of chips on a memory module
     return Suspect(

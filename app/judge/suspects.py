@@ -1,11 +1,12 @@
 """Name where the fault may sit: the printer of the evidence, or the peer that it accuses."""
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
+from app.judge.ends import common_end, lost_by_all, other_ends
 from app.judge.exits import failed, first_exit, killed
 from app.judge.one_place import merged
 from app.judge.printed import in_words, peers, printer, rank_at
@@ -30,10 +31,11 @@ def suspects(root: Finding, detected: Detected, rulebook: Rulebook) -> tuple[Sus
     """
     where = detected.located
     alike = [root, *(f for f in detected.findings if f.cause == root.cause and f is not root)]
-    named = list(_common_end(alike, where)) if root.cause in _ON_WIRES else []
-    named += [place for finding in alike for place in _accused(finding, where, rulebook)]
+    named = list(common_end(alike, where)) if root.cause in _ON_WIRES else []
+    known = (f for f in alike if not detected.leads or not _is_of_series(f, rulebook))
+    named += [place for finding in known for place in _accused(finding, where, rulebook)]
     if root.cause == "NetworkError":
-        named += _other_ends(alike, where, rulebook)
+        named += other_ends(alike, where, rulebook)
     if root.cause in _WAITS:
         named += _of_waits(detected)
     elif root.cause in _ON_WIRES and not any(place.host for place in named):
@@ -44,10 +46,15 @@ def suspects(root: Finding, detected: Detected, rulebook: Rulebook) -> tuple[Sus
             return ()
     elif not any(place.rank is not None for place in named):
         named += _whose_gpu(root, detected, rulebook)
-        named += _alone(root, detected, rulebook) if root.cause not in _WAITS else ()
+        has_host = any(place.host for place in named)
+        lone = _alone(root, detected, rulebook) if root.cause not in _WAITS else ()
+        named += [place for place in lone if place.rank is not None or not has_host]
+    alone = {place.rank for place in named}
+    if len(alone) == 1 and not any(p.host for p in named) and not alone & {*where.host_of_rank}:
+        named += lost_by_all(detected, rulebook) if root.cause not in _WAITS else ()
     if not named and _is_of_a_machine(root, rulebook):
-        alone = [Suspect(where.only_host, why="the only host of the job")]
-        named = alone if where.only_host else list(detected.leads[:1])
+        only = [Suspect(where.only_host, why="the only host of the job")]
+        named = only if where.only_host else list(detected.leads[:1])
     return _told(named, where)
 
 
@@ -70,6 +77,11 @@ def _told(named: Sequence[Suspect], where: Located) -> tuple[Suspect, ...]:
 def _accuses_nobody(finding: Finding, rulebook: Rulebook) -> bool:
     signal = rulebook.signal_named.get(finding.signal)
     return signal is not None and signal.suspect == "nobody"
+
+
+def _is_of_series(finding: Finding, rulebook: Rulebook) -> bool:
+    """Say whether readings tell it, which one rank prints for all."""
+    return finding.cause == "Stalled" and finding.signal not in rulebook.signal_named
 
 
 def _blames_others(finding: Finding, rulebook: Rulebook) -> bool:
@@ -102,7 +114,8 @@ def _alone(root: Finding, detected: Detected, rulebook: Rulebook) -> Iterator[Su
     where = detected.located
     waited_for = tuple(_silent(detected, where))
     if not _accuses_nobody(root, rulebook):
-        yield from waited_for or first_exit(detected, _that_waited(detected, where))
+        near = {sighting.line.file for sighting in root.sightings}
+        yield from waited_for or first_exit(detected, _that_waited(detected, where), near)
         return
     ranks = {rank for s in root.sightings if (rank := rank_at(s.line, where)) is not None}
     named = {in_words(s.line).rank for s in root.sightings} - {None}
@@ -187,34 +200,6 @@ def _peers(finding: Finding, where: Located) -> Iterable[Suspect]:
         blamed.update(peers(sighting, where))
     for (host, rank), count in blamed.most_common(_MOST):
         yield Suspect(host, rank, why=f"blamed by {count} line{'s' * (count > 1)}")
-
-
-def _other_ends(
-    findings: Iterable[Finding], where: Located, rulebook: Rulebook
-) -> Iterator[Suspect]:
-    """Who printed most of the lines that blame a peer: a broken link has two ends."""
-    own: Counter[str] = Counter()
-    for finding in findings:
-        signal = rulebook.signal_named.get(finding.signal)
-        if signal and signal.suspect == "peer":
-            own.update(h for s in finding.sightings if (h := printer(s, where).host))
-    for host, _ in own.most_common(2):
-        yield Suspect(host, why="the other end of the connection")
-
-
-def _common_end(findings: Iterable[Finding], where: Located) -> Iterator[Suspect]:
-    """The one host that several others lost, whichever side of the connection printed it."""
-    others: dict[str, set[str]] = defaultdict(set)
-    for finding in findings:
-        for sighting in finding.sightings:
-            own = printer(sighting, where).host
-            for host, _ in peers(sighting, where) if own else ():
-                if host and own and host != own:
-                    others[host].add(own)
-                    others[own].add(host)
-    ends = sorted(others, key=lambda host: -len(others[host]))[:2]
-    if len(ends) == 2 and len(others[ends[0]]) > len(others[ends[1]]):
-        yield Suspect(ends[0], why=f"{len(others[ends[0]])} hosts lost their connection to it")
 
 
 def _silent(detected: Detected, where: Located) -> Iterator[Suspect]:

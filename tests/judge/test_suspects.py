@@ -245,3 +245,14 @@ def test_the_rank_that_reports_a_lost_peer_lost_no_gpu_of_its_own(
 def test_a_row_of_chips_on_a_memory_module_is_no_rank_of_the_job(text: str) -> None:
     assert named(a_finding("ECCError", a_line(1, text=text))) == ()
     assert named(a_finding("ECCError", a_line(1, text="memory error seen by rank 3")))[0].rank == 3
+
+
+def test_where_each_node_has_a_log_the_process_that_ended_beside_the_evidence_goes_before() -> None:
+    facts = ({"rank": "0", "order": "observed"}, {"rank": "2", "order": "observed"})
+    lines = (a_line(1, file=0), a_line(1, file=1))
+    exits = tuple(
+        Marked("table", "exit", line, facts={"code": "1", **own})
+        for line, own in zip(lines, facts, strict=True)
+    )
+    (only,) = named(a_finding("ECCError", a_line(7, file=1)), exits=exits)
+    assert (only.rank, only.host) == (2, "gpu-b")
