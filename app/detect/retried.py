@@ -27,6 +27,8 @@ _AGAIN = re.compile(
     r"|\b(?:re-?(?:submitting|scheduling|queue?ing|starting|trying|running|launching|spawning))\b"
     rf".{{0,60}}\b(?:{_PIECE}s?|with (?:a )?(?:smaller|half|lower|reduced))\b"
     r"|\b(?:attempting|trying) to recover from\b|\btrying again\b"
+    r"|\btrying (?:a )?(?:smaller |lower |new )?batch[ _-]?size\b|\bfalling back to\b"
+    r"|\bretrying (?:after|once|now|in \d)"
     rf"|\bskipp(?:ing|ed) (?:this |the )?{_PIECE}\b"
     rf"|\b{_PIECE} will be re(?:tried|trained|run)\b"
 )

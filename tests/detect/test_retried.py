@@ -42,6 +42,8 @@ def is_left(
         "attempting to recover from OOM in forward/backward pass",
         "OOM during the step, skipping this batch",
         "retrying the step with a smaller batch",
+        "Batch size 64 failed, trying batch size 32",
+        "retrying after the cache was emptied",
     ],
 )
 def test_what_is_tried_anew_is_left_aside_once_two_steps_follow(word: str) -> None:
