@@ -32,7 +32,8 @@ _ONE_OF_AHEAD = re.compile(
 )
 # === Adapter 2/5 ===   Ensemble member 2/5   language 1/6: de   cross-validation, split 1 of 4
 _HEADING = re.compile(
-    r"^\W*(?:[^\W\d_-]+-?[^\W\d_]+, )?(?P<kind>[^\W\d_]+(?: [^\W\d_]+)?) (?P<one>\d{1,3})"
+    r"^\W*(?:[^\W\d_]{1,40}(?:-[^\W\d_]{1,40})?, )?"
+    r"(?P<kind>[^\W\d_]{1,40}(?: [^\W\d_]{1,40})?) (?P<one>\d{1,3})"
     rf"{OF}(?P<all>\d{{1,3}})(?:\W*|(?P<tail>(?::| [(–—-]) ?.{{1,60}}))$",
     re.IGNORECASE,
 )
