@@ -13,7 +13,8 @@ from app.model import Line, Marked, Point
 
 _WRITTEN = r"samples?|generat(?:ions?|ed)|completions?|prompts?|responses?|rollouts?|decoded"
 _IN_LINE = re.compile(
-    rf"[\"'](?:event|type|kind|tag|msg|name)[\"']: ?[\"'](?:\w+[ _])?(?:{_WRITTEN})\b[^\"']*[\"']|"
+    rf"[\"'](?:event|type|kind|tag|msg|name)[\"']: ?[\"'](?:\w+[ _])?(?:{_WRITTEN})"
+    r"(?:[ _](?:text|outputs?|log|table))?[\"']|"
     rf"[\"'](?:{_WRITTEN})(?:[ _]?text)?[\"']: ?[\"']|"
     rf"^\W{{0,4}}(?:{_WRITTEN})\b[\])]? ?(?:#?\d+ ?)?(?:text ?)?[:=]? ?[\"'“«]|"
     rf"\b(?:{_WRITTEN})(?: text| #?\d+)?(?: ?[:=]) ?[\"'“«]",

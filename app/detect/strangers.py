@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from app.model import Line, Marked, Sighting
 
+_MOST_NAMES = 256  # that are looked for; a table of more lists a cluster, not a job
 _MOST = 4  # runs that may be in one log; more are those of all that ran on a node
 # JobId=51207   StepId=51207.0   JobId=51207_3(51300), a task of an array and its own number
 _NAMED = re.compile(r"\b(?:Job|Step)I[dD]=(\d+)(?:_(\d+))?(?:\((\d+)\))?")
@@ -44,7 +45,7 @@ def unheard_of(sightings: Sequence[Sighting], lines: Sequence[Line]) -> Places:
     names_hosts = any(line.host for line in lines)
     listed = [(s.line, name) for s in sightings if (name := _listed(s, hosts=names_hosts))]
     rows = {(line.file, line.number) for line, _ in listed}
-    names = {name for _, name in listed}
+    names = list(dict.fromkeys(name for _, name in listed))[:_MOST_NAMES]
     heard = {name for name in names if any(_is_named(name, line, rows) for line in lines)}
     return {(line.file, line.number) for line, name in listed if name not in heard}
 

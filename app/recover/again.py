@@ -45,8 +45,8 @@ _BEFORE = (
 )
 _AT_THE_SAME_STEP = (
     "No automatic restart: it failed in the same way before, after just as many steps ({count}), as"
-    " a program or its data do and a GPU hardly ever. Look at the kernel and at the data of that"
-    " step; take no node out for it."
+    " a program or its data do far more often than a GPU. Look at the kernel and at the data of"
+    " that step first."
 )
 _BY_WORDS_ALONE = (
     "No automatic restart: that the job was preempted is told in passing only, and an error of code"

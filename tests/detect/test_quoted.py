@@ -37,6 +37,7 @@ def test_what_stands_in_the_text_of_a_sample_is_no_end(text):
         "generation of samples: all jobs finished",
         '{"event": "end", "text": "training finished successfully"}',
         "all 200 samples finished",
+        '{"level": "info", "msg": "Training completion reached"}',
     ],
 )
 def test_what_is_said_of_samples_may_be_an_end(text):
